@@ -1,0 +1,70 @@
+package inbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxSourceBytes = 255
+	maxTextBytes   = 1024
+)
+
+// check tells what of the event's shape is wrong, without a server. What passes can be stored.
+func (e SnapshotEvent) check() *Error {
+	for _, text := range []struct {
+		name, value string
+		limit       int
+	}{
+		{"source", e.Source, maxSourceBytes},
+		{"event_id", e.EventID, maxTextBytes},
+		{"object_id", e.ObjectID, maxTextBytes},
+	} {
+		if problem := textProblem(text.value, text.limit); problem != "" {
+			return invalid(text.name + "_" + problem)
+		}
+	}
+	if e.Revision <= 0 {
+		return invalid("revision_not_positive")
+	}
+	if problem := snapshotProblem(e.Snapshot); problem != "" {
+		return invalid("snapshot_" + problem)
+	}
+	return nil
+}
+
+// textProblem tells why a bounded text column can't hold s as an identity, or "".
+func textProblem(s string, limit int) string {
+	switch {
+	case s == "":
+		return "empty"
+	case len(s) > limit:
+		return "too_long"
+	case !utf8.ValidString(s), strings.ContainsRune(s, 0):
+		return "not_text"
+	default:
+		return ""
+	}
+}
+
+// snapshotProblem tells why the column snapshot can't hold the document, or "".
+func snapshotProblem(document json.RawMessage) string {
+	switch {
+	case len(document) == 0:
+		return "empty"
+	case len(document) > MaxSnapshotBytes:
+		return "too_large"
+	case !utf8.Valid(document):
+		return "not_utf8"
+	case nesting(document) > MaxSnapshotDepth:
+		return "too_deep"
+	case !json.Valid(document):
+		return "not_json"
+	case bytes.TrimLeft(document, " \t\r\n")[0] != '{':
+		return "not_an_object"
+	default:
+		return jsonbProblem(document)
+	}
+}
