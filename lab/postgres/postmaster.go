@@ -1,0 +1,139 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// postmaster is one run of the server program.
+type postmaster struct {
+	pid  int
+	done chan struct{} // closed when the program has ended
+	err  error         // how it ended; read after done
+}
+
+// launch starts the program. The thread that forks must live as long as the child, or the kernel
+// would take the end of the thread for our death: so it belongs to one goroutine that forks, waits
+// and then ends together with it.
+func launch(cmd *exec.Cmd) (*postmaster, error) {
+	p := &postmaster{done: make(chan struct{})}
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		err := cmd.Start()
+		if err == nil {
+			p.pid = cmd.Process.Pid
+		}
+		started <- err
+		if err == nil {
+			p.err = cmd.Wait()
+			close(p.done)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	return p, nil
+}
+
+// ended tells whether the program has ended.
+func (p *postmaster) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// quit ends the program at once and waits for it. Stopped backends go on first, because the
+// postmaster would wait for them. What has not left within the bound is killed.
+func (p *postmaster) quit(bound time.Duration) {
+	for _, child := range children(p.pid) {
+		syscall.Kill(child, syscall.SIGCONT)
+	}
+	syscall.Kill(p.pid, syscall.SIGQUIT)
+	select {
+	case <-p.done:
+	case <-time.After(bound):
+		p.kill()
+	}
+}
+
+// kill ends postmaster and children by SIGKILL and returns when all are gone. The postmaster goes
+// first, so that no child is born after the look at its children.
+func (p *postmaster) kill() {
+	if p.ended() {
+		return
+	}
+	syscall.Kill(p.pid, syscall.SIGSTOP)
+	family := children(p.pid)
+	syscall.Kill(p.pid, syscall.SIGKILL)
+	for _, child := range family {
+		syscall.Kill(child, syscall.SIGKILL)
+	}
+	<-p.done
+	gone := func() bool { return !slices.ContainsFunc(family, alive) }
+	await(context.Background(), 5*time.Second, gone)
+}
+
+// await asks until the answer is yes, the bound is over or the context is done: for news that
+// other processes don't send. The answer is the last one.
+func await(ctx context.Context, bound time.Duration, happened func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !happened() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return happened()
+		}
+	}
+	return true
+}
+
+// statusOf reads the last line of postmaster.pid, where the server writes what it is doing.
+func statusOf(data string) string {
+	text, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if len(lines) < 8 {
+		return ""
+	}
+	return strings.TrimSpace(lines[7])
+}
+
+// freePort picks a port that nobody listens on, below the range from which systems take the ports
+// of outgoing connections: there, our port could be gone between a kill and the restart.
+func freePort(random func(int) int) (int, error) {
+	for range 50 {
+		port := 20000 + random(10000)
+		if !portTaken(port) {
+			return port, nil
+		}
+	}
+	return 0, fmt.Errorf("find a free port from 20000 to 29999: 50 tries failed")
+}
+
+func portTaken(port int) bool {
+	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return true
+	}
+	l.Close()
+	return false
+}

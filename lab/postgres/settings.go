@@ -1,0 +1,28 @@
+package postgres
+
+// settings are the server's own parameters, as name=value, for servers that the lab starts.
+func settings(p Profile) []string {
+	common := []string{
+		"max_connections=200",
+		"max_prepared_transactions=8",
+		"deadlock_timeout=20ms",
+		"log_lock_waits=on",
+		"log_line_prefix=%m [%p] %d ",
+		"jit=off",
+		"timezone=UTC",
+		"log_timezone=UTC",
+		"lc_messages=C",
+		// Autovacuum stays on, but seldom wakes: it must not become an outsider that blocks.
+		"autovacuum_naptime=1d",
+		// Files under the data directory, so that nothing is left in /dev/shm after a kill.
+		"dynamic_shared_memory_type=mmap",
+		"shared_buffers=64MB",
+		"synchronous_commit=on",
+	}
+	if p == Durable {
+		return append(common, "fsync=on", "full_page_writes=on")
+	}
+	// synchronous_commit stays on: without it a killed server loses acknowledged commits,
+	// while without fsync it loses none as long as the machine itself lives.
+	return append(common, "fsync=off", "full_page_writes=off")
+}

@@ -1,0 +1,65 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// oldest and newest are the major versions that the lab accepts.
+const (
+	oldest = 14
+	newest = 18
+)
+
+// Start gives a disposable server of the configured kind. The context bounds the start only. The
+// error says what was tried, why it failed and what to do; a server that died holds its log's end.
+func Start(ctx context.Context, cfg Config) (*Server, error) {
+	cfg = cfg.withDefaults()
+	switch {
+	case cfg.Mode == "local":
+		return startLocal(ctx, cfg)
+	case cfg.Mode == "auto":
+		return startLocal(ctx, cfg)
+	}
+	return nil, fmt.Errorf("start PostgreSQL: mode %q is unknown; "+
+		"use auto, container, local or a postgres:// URL", cfg.Mode)
+}
+
+// newServer is a server that was not yet asked anything.
+func newServer(cfg Config) *Server {
+	return &Server{
+		user:     "postgres",
+		base:     "postgres",
+		profile:  cfg.Profile,
+		owner:    newSecret()[:12],
+		progress: cfg.Progress,
+		reasons:  map[Ability]string{},
+		created:  map[string]struct{}{},
+	}
+}
+
+// inspect asks a running server for its version and refuses those outside 14 to 18.
+func (s *Server) inspect(ctx context.Context) error {
+	return s.administer(ctx, func(conn *pgx.Conn) error {
+		err := conn.QueryRow(ctx, `SELECT current_setting('server_version_num')::int,
+			split_part(current_setting('server_version'), ' ', 1)`).Scan(&s.version, &s.release)
+		if err != nil {
+			return fmt.Errorf("ask %s for its version: %w", s.addr, err)
+		}
+		return checkVersion(s.version, s.release)
+	})
+}
+
+func checkVersion(number int, release string) error {
+	if major := number / 10000; major < oldest || major > newest {
+		return fmt.Errorf("PostgreSQL %s is refused: the lab accepts %d to %d",
+			release, oldest, newest)
+	}
+	return nil
+}
+
+// errPortTaken says that somebody else listens where the server should.
+var errPortTaken = errors.New("the port is taken")
