@@ -65,7 +65,11 @@ func (l *local) prepare(ctx context.Context, cfg Config) (password string, err e
 	if err != nil {
 		return "", err
 	}
-	c, err := cachedCluster(ctx, base, l.binaries, l.as, cfg.Progress)
+	shelf, err := baseFolder(Durable, l.as)
+	if err != nil {
+		shelf = base // no disk: the cache lives where the server does
+	}
+	c, err := cachedCluster(ctx, shelf, l.binaries, l.as, cfg.Progress)
 	if err != nil {
 		return "", err
 	}

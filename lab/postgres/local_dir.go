@@ -11,7 +11,7 @@ import (
 
 // A server of ours lives in a folder of its own:
 //
-//	<temp>/webhooklab-<uid>/       ours alone, 0711: the server's user passes through, nobody reads
+//	<folder>/webhooklab-<uid>/     ours alone, 0711: the server's user passes through, nobody reads
 //	    lock                       taken while folders appear or are claimed by a sweep
 //	    cache/<key>/               what initdb made, copied for each server
 //	    server-<id>/lock           held for as long as the owner lives
@@ -19,10 +19,11 @@ import (
 //	    server-<id>/server.log
 //	    server-<id>/data/          belongs to the server's user
 
-// baseFolder is the folder of all servers of this user. Durable data never goes to memory.
+// baseFolder is the folder of this user's servers: in memory for fast ones where the machine has
+// room, on disk for durable ones.
 func baseFolder(p Profile, as runAs) (string, error) {
 	var failures []error
-	for _, parent := range tempFolders() {
+	for _, parent := range parents(p) {
 		err := fitsServer(parent, p, as)
 		if err == nil {
 			var base string
@@ -36,9 +37,31 @@ func baseFolder(p Profile, as runAs) (string, error) {
 		"can pass through", errors.Join(failures...), as.name)
 }
 
-func tempFolders() []string {
+// roomy is the free memory, in bytes, from which on a fast server lives there: a clone takes
+// 8 MB, and a full memory disk stops the server.
+const roomy = 2 << 30
+
+// parents are where a server of this profile may live, the best place first. On disk a clone can
+// cost twenty times what it costs in memory.
+func parents(p Profile) []string {
 	folders := []string{os.TempDir(), "/tmp", "/var/tmp"}
-	return slices.Compact(folders)
+	if p == Fast && inMemory(memoryFolder) && freeBytes(memoryFolder) >= roomy {
+		folders = slices.Insert(folders, 0, memoryFolder)
+	}
+	return folders
+}
+
+const memoryFolder = "/dev/shm"
+
+// everywhere are all places where this user's servers may lie.
+func everywhere() []string {
+	parents := []string{os.TempDir(), "/tmp", "/var/tmp", memoryFolder}
+	slices.Sort(parents)
+	var bases []string
+	for _, parent := range slices.Compact(parents) {
+		bases = append(bases, basePath(parent))
+	}
+	return bases
 }
 
 // basePath is where ownFolder keeps this user's servers under a temporary folder.

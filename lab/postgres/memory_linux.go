@@ -12,3 +12,12 @@ func inMemory(path string) bool {
 	kind := uint32(fs.Type)
 	return kind == tmpfs || kind == ramfs
 }
+
+// freeBytes is the room left for everybody on a path's file system.
+func freeBytes(path string) uint64 {
+	var fs syscall.Statfs_t
+	if syscall.Statfs(path, &fs) != nil {
+		return 0
+	}
+	return fs.Bavail * uint64(fs.Bsize)
+}
