@@ -86,6 +86,7 @@ func knownFields(body *json.Decoder) (map[string]json.RawMessage, *Error) {
 	return fields, nil
 }
 
+// textField gives an id that no text can hold as it stood in the body, escapes and all.
 func textField(fields map[string]json.RawMessage, name string) (string, *Error) {
 	raw := fields[name]
 	if raw == nil {
@@ -96,7 +97,7 @@ func textField(fields map[string]json.RawMessage, name string) (string, *Error) 
 	}
 	// Decoding would turn half a surrogate pair into U+FFFD, and two ids into one.
 	if problem := stringProblem(raw); problem != "" {
-		return "", invalid(name + "_" + problem)
+		return string(raw[1 : len(raw)-1]), invalid(name + "_" + problem)
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {

@@ -42,8 +42,10 @@ func textProblem(s string, limit int) string {
 		return "empty"
 	case len(s) > limit:
 		return "too_long"
-	case !utf8.ValidString(s), strings.ContainsRune(s, 0):
-		return "not_text"
+	case !utf8.ValidString(s):
+		return "not_utf8"
+	case strings.ContainsRune(s, 0):
+		return "has_nul"
 	default:
 		return ""
 	}
