@@ -1,0 +1,52 @@
+package lab
+
+import (
+	"fmt"
+)
+
+// Equal demands that a number counted by the scenario is what it should be.
+func (l *Lab) Equal(what string, want, got int) {
+	if got != want {
+		l.give(VerdictInvalid, "%s: %d, want %d", what, got, want)
+	}
+}
+
+// Stored demands that so many events of this run are accepted, as the receiver's State shows them.
+func (l *Lab) Stored(want int) {
+	l.Equal("accepted events", want, l.count(
+		fmt.Sprintf(`SELECT FROM (%s) AS e WHERE source = ANY ($1::text[])`, l.cfg.State.Events),
+		l.fresher()))
+}
+
+// Rows demands that a SELECT of the scenario's own returns so many rows.
+func (l *Lab) Rows(want int, sql string) {
+	l.Equal("rows of "+l.plain(sql), want, l.count(sql))
+}
+
+func (l *Lab) count(sql string, args ...any) int {
+	l.observer.mu.Lock()
+	defer l.observer.mu.Unlock()
+	rows, err := l.observer.conn.Query(l.ctx, sql, args...)
+	if err != nil {
+		l.give(VerdictUnknown, "count rows: %v", err)
+	}
+	n := 0
+	for rows.Next() {
+		n++
+	}
+	if err := rows.Err(); err != nil {
+		l.give(VerdictUnknown, "count rows: %v", err)
+	}
+	return n
+}
+
+// Refused demands that so many refusals of this run are on record, each counted once however often
+// it was sent. Receivers that keep no refusals are not asked.
+func (l *Lab) Refused(want int) {
+	if l.cfg.State.Refusals == "" {
+		return
+	}
+	l.Equal("refusals", want, l.count(
+		fmt.Sprintf(`SELECT FROM (%s) AS r WHERE source = ANY ($1::text[])`, l.cfg.State.Refusals),
+		l.fresher()))
+}

@@ -1,0 +1,161 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"webhooklab/lab/postgres"
+	"webhooklab/toxiproxy"
+)
+
+// Config says what a lab works on.
+type Config struct {
+	DSN    string           // a database of the lab's own; a clone of the template
+	Server *postgres.Server // what it can do decides what is run; nil: nothing special
+	New    NewReceiver
+	State  State       // zero: ReferenceState
+	Laws   []Invariant // demanded after every run
+	Seed   uint64
+	Bound  time.Duration     // of one step and of one delivery; 0: 10 s
+	Toxics []toxiproxy.Toxic // stock toxics on every wire
+}
+
+// A Lab runs scenarios, one at a time, on one database. It is not safe for concurrent use.
+type Lab struct {
+	// History records the run in progress.
+	History *History
+
+	cfg      Config
+	ctx      context.Context
+	observer *observer
+	mail     *mailbox
+	kept     map[string]*Session
+
+	// of the run in progress
+	law        string
+	run        string
+	sources    map[string]string // fresh name → stable name
+	sessions   []*Session
+	transcript strings.Builder
+	schedule   []string
+	waits      []ProvedWait
+	offences   []Offence
+	overlaps   int
+	free       bool
+	outsiders  bool
+}
+
+// runs gives every run in the process sources of its own, so that runs may share a database.
+var runs atomic.Uint64
+
+// Open connects the lab's observer. Close the lab when done.
+func Open(ctx context.Context, cfg Config) (*Lab, error) {
+	if cfg.State == (State{}) {
+		cfg.State = ReferenceState
+	}
+	if cfg.Bound == 0 {
+		cfg.Bound = 10 * time.Second
+	}
+	o, err := openObserver(ctx, cfg.DSN)
+	if err != nil {
+		return nil, err
+	}
+	return &Lab{
+		History: NewHistory(), cfg: cfg, ctx: ctx, observer: o, mail: newMailbox(),
+		kept: map[string]*Session{}, sources: map[string]string{},
+	}, nil
+}
+
+// Close ends every session and the observer.
+func (l *Lab) Close() {
+	for _, s := range l.sessions {
+		s.close()
+	}
+	for _, s := range l.kept {
+		s.close()
+	}
+	l.sessions, l.kept = nil, nil
+	l.observer.close()
+}
+
+// Source is the name under which deliveries of this source reach the receiver in this run; SQL
+// that a scenario writes by hand needs it.
+func (l *Lab) Source(stable string) string {
+	if stable == "" || len(stable) > 200 {
+		return stable // at the limits of the contract the exact text matters
+	}
+	fresh := stable + "~" + l.run
+	l.sources[fresh] = stable
+	return fresh
+}
+
+func (l *Lab) fresh(d Delivery) Delivery {
+	d.Source = l.Source(d.Source)
+	return d
+}
+
+// plain puts the stable names back.
+func (l *Lab) plain(text string) string { return strings.ReplaceAll(text, "~"+l.run, "") }
+
+// begin clears what belonged to the last run.
+func (l *Lab) begin(ctx context.Context, law string) {
+	l.ctx, l.law = ctx, law
+	l.run = strconv.FormatUint(runs.Add(1), 36) + "~"
+	l.History = NewHistory()
+	l.sources = map[string]string{}
+	l.sessions, l.schedule, l.waits, l.offences = nil, nil, nil, nil
+	l.transcript.Reset()
+	l.overlaps, l.free, l.outsiders = 0, false, false
+}
+
+// SQL runs a statement of the scenario's own on the direct connection: a backfill, a trigger.
+func (l *Lab) SQL(sql string, args ...any) {
+	if err := l.exec(sql, args...); err != nil {
+		l.give(VerdictUnknown, "the scenario's own SQL: %v", err)
+	}
+	l.line("(%s)", strings.Join(strings.Fields(sql), " "))
+}
+
+func (l *Lab) exec(sql string, args ...any) error {
+	l.observer.mu.Lock()
+	defer l.observer.mu.Unlock()
+	_, err := l.observer.conn.Exec(l.ctx, sql, args...)
+	return err
+}
+
+// Kill ends the server the hard way and starts it again on the same address.
+func (l *Lab) Kill() {
+	if l.cfg.Server == nil {
+		l.give(VerdictNotRun, "the lab was given no server that it may kill")
+	}
+	if err := l.cfg.Server.Can(postgres.Crash); err != nil {
+		l.give(VerdictNotRun, "%v", err)
+	}
+	l.line("(server killed and restarted)")
+	if err := l.restart(); err != nil {
+		l.give(VerdictUnknown, "kill and restart the server: %v", err)
+	}
+}
+
+func (l *Lab) restart() error {
+	if err := l.cfg.Server.Kill(l.ctx); err != nil {
+		return err
+	}
+	if err := l.cfg.Server.Restart(l.ctx); err != nil {
+		return err
+	}
+	l.observer.close()
+	o, err := openObserver(l.ctx, l.cfg.DSN)
+	if err != nil {
+		return fmt.Errorf("after the restart: %w", err)
+	}
+	l.observer = o
+	for _, s := range l.sessions {
+		s.spoiled = true
+	}
+	return nil
+}

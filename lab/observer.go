@@ -1,0 +1,185 @@
+package lab
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"webhooklab/lab/postgres"
+)
+
+//go:embed blocking.sql
+var blockingSQL string
+
+// A Wait is one observation of a session that waits: who holds it up, by which lock.
+type Wait struct {
+	PID      uint32    `json:"pid"`
+	Blockers []uint32  `json:"blockers"` // backend pids; 0 is a prepared transaction
+	LockType string    `json:"lock_type"`
+	Mode     string    `json:"mode"`
+	Relation string    `json:"relation,omitempty"` // none in the row of a transaction wait
+	XID      string    `json:"xid,omitempty"`
+	Holder   uint32    `json:"holder,omitempty"` // pid that holds XID
+	Since    time.Time `json:"since,omitzero"`
+}
+
+// String is the lock as transcripts show it: "ShareLock on transactionid".
+func (w Wait) String() string {
+	if w.Relation != "" {
+		return fmt.Sprintf("%s on %s %s", w.Mode, w.LockType, w.Relation)
+	}
+	return fmt.Sprintf("%s on %s", w.Mode, w.LockType)
+}
+
+// proved says whether this one observation shows a wait: blockers, the ungranted lock row, and,
+// where the row names a transaction, that its holder is one of the blockers.
+func (w Wait) proved() bool {
+	if len(w.Blockers) == 0 || w.LockType == "" {
+		return false
+	}
+	if w.LockType != "transactionid" {
+		return true
+	}
+	for _, b := range w.Blockers {
+		if b == w.Holder || b == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// An observer asks the server, on a direct connection of its own, what the wire cannot tell.
+type observer struct {
+	mu   sync.Mutex
+	conn *pgx.Conn
+}
+
+func openObserver(ctx context.Context, dsn string) (*observer, error) {
+	cfg, err := postgres.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("lab: observer: %w", err)
+	}
+	cfg.RuntimeParams["application_name"] = "webhooklab observer"
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("lab: observer: %w", err)
+	}
+	return &observer{conn: conn}, nil
+}
+
+func (o *observer) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = o.conn.Close(ctx)
+}
+
+// waits asks for all these backends in one question.
+func (o *observer) waits(ctx context.Context, pids []uint32) (map[uint32]Wait, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	rows, err := o.conn.Query(ctx, blockingSQL, pids)
+	if err != nil {
+		return nil, fmt.Errorf("lab: ask who waits: %w", err)
+	}
+	defer rows.Close()
+	seen := map[uint32]Wait{}
+	for rows.Next() {
+		var w Wait
+		var locktype, mode, relation, xid *string
+		var holder *uint32
+		var since *time.Time
+		err := rows.Scan(&w.PID, &w.Blockers, &locktype, &mode, &relation, &xid, &holder, &since)
+		if err != nil {
+			return nil, fmt.Errorf("lab: read who waits: %w", err)
+		}
+		w.LockType, w.Mode, w.Relation, w.XID = or(locktype), or(mode), or(relation), or(xid)
+		if holder != nil {
+			w.Holder = *holder
+		}
+		if since != nil {
+			w.Since = *since
+		}
+		if old, twice := seen[w.PID]; !twice || !old.proved() {
+			seen[w.PID] = w
+		}
+	}
+	return seen, rows.Err()
+}
+
+func or(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// xid is the transaction id (64 bits, epoch included) of a backend, "" before its first write.
+func (o *observer) xid(ctx context.Context, pid uint32) (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	const q = `
+SELECT ((pg_snapshot_xmax(pg_current_snapshot())::text::numeric
+         - mod(pg_snapshot_xmax(pg_current_snapshot())::text::numeric, 4294967296))
+        + backend_xid::text::numeric
+        - CASE WHEN backend_xid::text::numeric
+                    > mod(pg_snapshot_xmax(pg_current_snapshot())::text::numeric, 4294967296)
+               THEN 4294967296 ELSE 0 END)::text
+  FROM pg_stat_activity
+ WHERE pid = $1
+   AND backend_xid IS NOT NULL`
+	var xid string
+	err := o.conn.QueryRow(ctx, q, pid).Scan(&xid)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	return xid, err
+}
+
+// status is what became of a transaction: committed, aborted or in progress.
+func (o *observer) status(ctx context.Context, xid string) (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var s string
+	err := o.conn.QueryRow(ctx, `SELECT pg_xact_status($1::xid8)`, xid).Scan(&s)
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == "22023" {
+		return "aborted", nil // never written to the log: no such transaction
+	}
+	return s, err
+}
+
+// present says whether a backend still exists.
+func (o *observer) present(ctx context.Context, pid uint32) (bool, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var there bool
+	err := o.conn.QueryRow(ctx,
+		`SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, pid).Scan(&there)
+	return there, err
+}
+
+// describe names a backend that belongs to no session of ours.
+func (o *observer) describe(ctx context.Context, pid uint32) string {
+	if pid == 0 {
+		return "a prepared transaction"
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var what string
+	err := o.conn.QueryRow(ctx, `
+SELECT format('backend %s (%s %s): %s', pid, backend_type, application_name, left(query, 80))
+  FROM pg_stat_activity
+ WHERE pid = $1`, pid).Scan(&what)
+	if err != nil {
+		return fmt.Sprintf("backend %d (gone)", pid)
+	}
+	return what
+}

@@ -1,0 +1,83 @@
+package lab
+
+import (
+	"sync"
+
+	"webhooklab/toxiproxy"
+)
+
+// A span is the part of an operation that the wire saw: from the first command that left for the
+// server to the last answer that came back. Zero: none yet.
+type span struct{ first, last uint64 }
+
+func (s *span) sent(e toxiproxy.Event) {
+	if s.first == 0 {
+		s.first = e.Seq
+	}
+}
+
+func (s *span) answered(e toxiproxy.Event) { s.last = e.Seq }
+
+// countOverlaps is called when the operation of s has ended: every operation still in progress that
+// the wire saw begin before that end overlapped with it. Time plays no part in it.
+func (s *Session) countOverlaps() {
+	for _, o := range s.lab.sessions {
+		if o != s && o.active && s.span.first != 0 && o.span.first != 0 &&
+			o.span.first < s.span.last {
+			s.lab.overlaps++
+		}
+	}
+}
+
+// ReleaseTogether opens the gates of sessions that each hold a command, all at once, and lets them
+// run freely to their ends: nobody steps them, PostgreSQL and the scheduler decide.
+func (l *Lab) ReleaseTogether(all ...*Session) {
+	for _, s := range all {
+		if s.held() == nil {
+			l.give(VerdictUnknown, "%s stands at no barrier: %s", s.Name, s.status())
+		}
+	}
+	l.line("(%s released together)", sessionNames(all))
+	l.free = true
+	defer func() { l.free = false }()
+	for _, s := range all {
+		s.held().state = laneRunning
+	}
+	barrier := make(chan struct{})
+	var opened sync.WaitGroup
+	for _, s := range all {
+		opened.Go(func() {
+			<-barrier
+			s.wire.Gate(false)
+		})
+	}
+	close(barrier)
+	opened.Wait()
+	l.finishFree(all)
+}
+
+// finishFree waits until all these sessions have their answers.
+func (l *Lab) finishFree(all []*Session) {
+	l.poll("the free run to end", func() (bool, error) {
+		l.drain()
+		for _, s := range all {
+			if !s.ended {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	for _, s := range all {
+		s.changes = nil
+	}
+}
+
+// Tally takes the answers of sessions that ran freely and counts them by outcome.
+func (l *Lab) Tally(all ...*Session) map[string]int {
+	n := map[string]int{}
+	for _, s := range all {
+		n[s.end().Outcome]++
+	}
+	l.line("(answers: %v)", n)
+	return n
+}

@@ -1,0 +1,256 @@
+package lab
+
+import (
+	"time"
+
+	"webhooklab/toxiproxy"
+)
+
+// step lets the session's held command go, into a fault if one is given, and settles.
+func (s *Session) step(f *toxiproxy.Fault) {
+	l, ln := s.lab, s.held()
+	l.schedule = append(l.schedule, stepName(s, ln, f))
+	ln.state = laneRunning
+	if err := s.wire.Release(ln.command, f); err != nil {
+		l.give(VerdictUnknown, "release %s of %s: %v", ln.command.Label(), s.Name, err)
+	}
+	l.settle(s)
+}
+
+// settle returns when every session is held, finished, or seen to wait for one that cannot move.
+//
+// A wait counts only if it was seen by a question that began after the last wire event; a session
+// that was already waiting before the step must be seen again; and a blocker that may itself still
+// move confirms nobody, so that a chain takes one question for each of its links and a deadlock is
+// never taken for a wait: PostgreSQL ends it while settle goes on asking.
+func (l *Lab) settle(stepped *Session) {
+	for _, ln := range l.lanes(laneBlocked) {
+		ln.state = laneRunning
+	}
+	confirmed := map[*lane]bool{}
+	deadline := time.Now().Add(l.cfg.Bound)
+	for asked := 0; ; {
+		if l.drain() {
+			clear(confirmed)
+			asked = 0
+		}
+		thinking, running := l.thinking(), l.lanes(laneRunning)
+		if !thinking && all(running, confirmed) {
+			break
+		}
+		if time.Now().After(deadline) {
+			l.stuck()
+		}
+		if thinking {
+			l.mail.wait(time.Until(deadline))
+			continue
+		}
+		if l.pause(running, asked) {
+			continue
+		}
+		l.ask(running, confirmed)
+		asked++
+	}
+	l.tell(stepped, confirmed)
+}
+
+func all(running []*lane, confirmed map[*lane]bool) bool {
+	for _, ln := range running {
+		if !confirmed[ln] {
+			return false
+		}
+	}
+	return true
+}
+
+// pause waits for an event before the next question, and says whether one came. Questions hold
+// every partition of the lock table, so they back off; with nobody else in a transaction there is
+// nothing to wait for but the command itself.
+func (l *Lab) pause(running []*lane, asked int) bool {
+	switch {
+	case !l.mayBlock(running):
+		return l.mail.wait(2 * time.Millisecond)
+	case asked < 2:
+		return !l.mail.empty()
+	default:
+		return l.mail.nap(50 * time.Microsecond << min(asked-2, 5))
+	}
+}
+
+func (l *Lab) mayBlock(running []*lane) bool {
+	if len(running) > 1 || l.outsiders {
+		return true
+	}
+	for _, s := range l.sessions {
+		for _, ln := range s.lanes {
+			if ln.tx != 'I' && ln.tx != 0 && ln != running[0] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ask puts one question for all running lanes and confirms those whose wait it proves.
+func (l *Lab) ask(running []*lane, confirmed map[*lane]bool) {
+	pids := make([]uint32, len(running))
+	for i, ln := range running {
+		pids[i] = ln.pid
+	}
+	seen, err := l.observer.waits(l.ctx, pids)
+	if err != nil {
+		l.give(VerdictUnknown, "%v", err)
+	}
+	if !l.mail.empty() {
+		return // the answer is older than the event
+	}
+	var proved []*lane
+	for _, ln := range running {
+		ln.wait = seen[ln.pid]
+		if ln.wait.proved() && l.firm(ln.wait.Blockers, confirmed) {
+			proved = append(proved, ln)
+		} else {
+			delete(confirmed, ln)
+		}
+	}
+	for _, ln := range proved {
+		confirmed[ln] = true
+	}
+}
+
+// firm: none of these backends can move, as far as earlier questions have shown.
+func (l *Lab) firm(blockers []uint32, confirmed map[*lane]bool) bool {
+	for _, pid := range blockers {
+		if ln := l.laneOf(pid); ln != nil && ln.state == laneRunning && !confirmed[ln] {
+			return false
+		}
+	}
+	return true
+}
+
+// stuck ends a run in which a session neither finishes nor is seen to wait.
+func (l *Lab) stuck() {
+	text := ""
+	for _, s := range l.sessions {
+		if s.thinking() || s.first(laneRunning) != nil {
+			text += "\n  " + s.Name + " is " + s.status()
+		}
+	}
+	l.give(VerdictUnknown, "no step of these came to an end within %v:%s", l.cfg.Bound, text)
+}
+
+// drain applies what happened, in order, and says whether anything did.
+func (l *Lab) drain() bool {
+	q := l.mail.take()
+	for _, h := range q {
+		if h.ended {
+			h.session.finish(h.answer, h.err)
+		} else {
+			h.session.apply(h.wire)
+		}
+	}
+	return len(q) > 0
+}
+
+func (s *Session) finish(a Answer, err error) {
+	if err != nil {
+		a = Unknown
+	}
+	s.countOverlaps()
+	s.active, s.ended, s.answer, s.err = false, true, a, err
+	s.changes = append(s.changes, change{text: "=> " + a.String()})
+}
+
+func (s *Session) apply(e toxiproxy.Event) {
+	ln := s.lanes[e.Conn]
+	switch e.Kind {
+	case toxiproxy.Opened:
+		s.lanes[e.Conn] = &lane{conn: e.Conn, pid: e.PID, tx: 'I'}
+	case toxiproxy.Closed:
+		delete(s.lanes, e.Conn)
+	case toxiproxy.Refused:
+		s.lab.blame(VerdictUnknown, "the wire of %s refused a connection: %s", s.Name, e.Reason)
+	}
+	if ln == nil {
+		return
+	}
+	switch e.Kind {
+	case toxiproxy.Held:
+		ln.state, ln.command = laneHeld, e.Command
+	case toxiproxy.Sent:
+		if !e.Command.Local() {
+			ln.state, ln.command = laneRunning, e.Command
+		}
+		s.span.sent(e)
+	case toxiproxy.Answered:
+		ln.tx = e.Answer.TxStatus
+		s.span.answered(e)
+		if !e.Command.Local() {
+			ln.state = laneReady
+			s.changes = append(s.changes, change{command: e.Command.Label(), text: result(e.Answer)})
+		}
+	case toxiproxy.Fired:
+		ln.state = laneCut
+		s.span.answered(e)
+		s.fired(e)
+	}
+}
+
+// fired notes a fault. A sender whose connection hangs gives up by itself: not time, but the fact
+// that the fault fired decides when.
+func (s *Session) fired(e toxiproxy.Event) {
+	f := e.Fault
+	text := "request lost"
+	if f.At == toxiproxy.AfterCommand {
+		text = "executed, acknowledgement lost"
+	}
+	text += " (" + f.Close.String() + ")"
+	s.lab.History.Note(s.Name, "fault", e.Command.Label()+": "+text)
+	s.changes = append(s.changes, change{command: e.Command.Label(), text: text})
+	if f.Close == toxiproxy.Hang && s.cancel != nil {
+		s.cancel()
+	}
+}
+
+func (l *Lab) thinking() bool {
+	for _, s := range l.sessions {
+		if s.thinking() {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Lab) lanes(state laneState) (found []*lane) {
+	for _, s := range l.sessions {
+		for _, ln := range s.lanes {
+			if ln.state == state {
+				found = append(found, ln)
+			}
+		}
+	}
+	return found
+}
+
+func (l *Lab) laneOf(pid uint32) *lane {
+	for _, s := range l.sessions {
+		for _, ln := range s.lanes {
+			if ln.pid == pid {
+				return ln
+			}
+		}
+	}
+	return nil
+}
+
+// owner is the session that a backend belongs to, nil for an outsider.
+func (l *Lab) owner(pid uint32) *Session {
+	for _, s := range l.sessions {
+		for _, ln := range s.lanes {
+			if ln.pid == pid {
+				return s
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package lab
+
+import (
+	"time"
+
+	"webhooklab/toxiproxy"
+)
+
+// maxSteps bounds one verb: a receiver that sends more commands than this for one delivery is
+// taken for one that will not end.
+const maxSteps = 200
+
+// HoldBefore steps the session until its next command is label ("COMMIT", "INSERT webhook_inbox").
+func (s *Session) HoldBefore(label string) *Session {
+	for range maxSteps {
+		ln := s.held()
+		if ln == nil {
+			s.lab.give(VerdictInvalid, "%s never came to %s: %s", s.Name, label, s.status())
+		}
+		if ln.command.Label() == label {
+			return s
+		}
+		s.step(nil)
+	}
+	s.lab.give(VerdictUnknown, "%s did not come to %s in %d commands", s.Name, label, maxSteps)
+	return s
+}
+
+// Release lets the held command go and settles.
+func (s *Session) Release() *Session {
+	if s.held() == nil {
+		s.lab.give(VerdictInvalid, "%s holds no command to release: %s", s.Name, s.status())
+	}
+	s.step(nil)
+	return s
+}
+
+// BlockedBy steps the session until it waits, and proves from one observation of the server that
+// it is these sessions and nobody else that it waits for.
+func (s *Session) BlockedBy(holders ...*Session) *Session {
+	l := s.lab
+	for range maxSteps {
+		if s.held() == nil {
+			break
+		}
+		s.step(nil)
+	}
+	ln := s.first(laneBlocked)
+	if ln == nil {
+		l.give(VerdictInvalid, "%s should wait for %s but is %s",
+			s.Name, sessionNames(holders), s.status())
+	}
+	for _, pid := range ln.wait.Blockers {
+		owner := l.owner(pid)
+		switch {
+		case owner == nil:
+			l.give(VerdictUnknown, "%s should wait for %s but waits for an outsider: %s (%s)",
+				s.Name, sessionNames(holders), l.observer.describe(l.ctx, pid), ln.wait)
+		case !contains(holders, owner):
+			l.give(VerdictInvalid, "%s should wait for %s but waits for %s (%s)",
+				s.Name, sessionNames(holders), owner.Name, ln.wait)
+		}
+	}
+	return s
+}
+
+// NotBlocked releases the held command and demands that it ends without waiting for anybody.
+func (s *Session) NotBlocked() *Session {
+	s.Release()
+	if s.first(laneBlocked) != nil {
+		s.lab.give(VerdictInvalid, "%s should not wait, but is %s", s.Name, s.status())
+	}
+	return s
+}
+
+// Answers steps the session to its end and compares what its sender learned.
+func (s *Session) Answers(want Answer) *Session {
+	l := s.lab
+	got := s.end()
+	if got != want {
+		l.give(VerdictInvalid, "%s was answered %q%s, want %q", s.Name, got, because(s.err), want)
+	}
+	return s
+}
+
+// end steps the session to its end and takes its answer.
+func (s *Session) end() Answer {
+	l := s.lab
+	for range maxSteps {
+		if s.held() == nil {
+			break
+		}
+		s.step(nil)
+	}
+	if !s.ended {
+		l.give(VerdictInvalid, "%s should have an answer but is %s", s.Name, s.status())
+	}
+	s.ended = false
+	return s.answer
+}
+
+// LoseRequest cuts the held command before it reaches the server.
+func (s *Session) LoseRequest(how toxiproxy.Close) *Session {
+	f := &toxiproxy.Fault{At: toxiproxy.BeforeCommand, Close: how}
+	pid, xid := s.cut(f)
+	s.lab.settled(s, pid, xid, "aborted", how)
+	return s
+}
+
+// LoseAck lets the server execute the held command and drops every byte of its acknowledgement.
+//
+// The server's own word that the transaction is committed is taken before the client is told
+// anything; a fault that did not fire, or a byte that slipped through, makes the run unknown.
+func (s *Session) LoseAck(how toxiproxy.Close) *Session {
+	l := s.lab
+	f := &toxiproxy.Fault{At: toxiproxy.AfterCommand, Close: how}
+	var seen string
+	var seenErr error
+	commits := s.held() != nil && s.held().command.Label() == "COMMIT"
+	xid := s.xid()
+	if commits && xid != "" {
+		f.OnFire = func(toxiproxy.Event) { seen, seenErr = l.observer.status(l.ctx, xid) }
+	}
+	pid, _ := s.cut(f)
+	if f.OnFire != nil && (seenErr != nil || seen != "committed") {
+		l.give(VerdictUnknown, "transaction %s should be committed before %s is cut off: %s%s",
+			xid, s.Name, seen, because(seenErr))
+	}
+	want := "aborted"
+	if commits {
+		want = "committed"
+	}
+	l.settled(s, pid, xid, want, how)
+	return s
+}
+
+func (s *Session) xid() string {
+	l := s.lab
+	ln := s.held()
+	if ln == nil {
+		l.give(VerdictInvalid, "%s holds no command to cut: %s", s.Name, s.status())
+	}
+	xid, err := l.observer.xid(l.ctx, ln.pid)
+	if err != nil {
+		l.give(VerdictUnknown, "ask for the transaction of %s: %v", s.Name, err)
+	}
+	return xid
+}
+
+// cut releases the held command into the fault and waits until the client has noticed.
+func (s *Session) cut(f *toxiproxy.Fault) (pid uint32, xid string) {
+	l := s.lab
+	xid = s.xid()
+	pid = s.held().pid
+	s.spoiled = true
+	s.step(f)
+	if f.Fired() != 1 || f.Leaked() != 0 {
+		l.give(VerdictUnknown, "the fault of %s fired %d times and let %d bytes through, want 1 and 0",
+			s.Name, f.Fired(), f.Leaked())
+	}
+	return pid, xid
+}
+
+// settled waits until the backend of a cut connection is gone, with its locks, and then demands
+// that the server has this to say of its transaction.
+func (l *Lab) settled(s *Session, pid uint32, xid, want string, how toxiproxy.Close) {
+	if how == toxiproxy.Hang {
+		s.wire.Sever(toxiproxy.FIN) // the network gives up at last
+	}
+	l.poll("the backend of "+s.Name+" to leave", func() (bool, error) {
+		there, err := l.observer.present(l.ctx, pid)
+		return !there, err
+	})
+	l.settle(nil)
+	if xid == "" {
+		return
+	}
+	got, err := l.observer.status(l.ctx, xid)
+	if err != nil || got != want {
+		l.give(VerdictUnknown, "transaction %s of %s should be %s: %s%s",
+			xid, s.Name, want, got, because(err))
+	}
+	l.History.Note(s.Name, "transaction", xid+" "+got)
+}
+
+// poll asks the server again and again, with growing pauses, until it says yes.
+func (l *Lab) poll(what string, ask func() (bool, error)) {
+	deadline := time.Now().Add(l.cfg.Bound)
+	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 2*time.Millisecond) {
+		yes, err := ask()
+		if err != nil {
+			l.give(VerdictUnknown, "wait for %s: %v", what, err)
+		}
+		if yes {
+			return
+		}
+		if time.Now().After(deadline) {
+			l.give(VerdictUnknown, "waited %v for %s in vain", l.cfg.Bound, what)
+		}
+		l.mail.nap(pause)
+	}
+}
+
+func contains(all []*Session, s *Session) bool {
+	for _, x := range all {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func sessionNames(all []*Session) string {
+	out := ""
+	for i, s := range all {
+		if i > 0 {
+			out += ", "
+		}
+		out += s.Name
+	}
+	return out
+}
