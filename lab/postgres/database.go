@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -25,14 +27,25 @@ func (d *Database) DSN() string { return d.server.DSN(d.name) }
 // Drop removes the database together with whatever is still connected to it. A backend stopped by
 // SIGSTOP cannot be ended and makes Drop fail after 5 s: continue it first.
 func (d *Database) Drop(ctx context.Context) error {
-	err := d.server.administer(ctx, func(conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quote(d.name)+" WITH (FORCE)")
+	return d.server.dropDatabase(ctx, d.name)
+}
+
+// dropDatabase drops a database or a template, which has to stop being one first.
+func (s *Server) dropDatabase(ctx context.Context, name string) error {
+	err := s.administer(ctx, func(conn *pgx.Conn) error {
+		if strings.Contains(name, "_template_") {
+			_, err := conn.Exec(ctx, "ALTER DATABASE "+quote(name)+" IS_TEMPLATE false")
+			if err != nil {
+				return err
+			}
+		}
+		_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quote(name)+" WITH (FORCE)")
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("drop database %s: %w", d.name, err)
+		return fmt.Errorf("drop database %s: %w", name, err)
 	}
-	d.server.forget(d.name)
+	s.forget(name)
 	return nil
 }
 
@@ -47,6 +60,18 @@ func (s *Server) forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.created, name)
+}
+
+// dropCreated drops the databases that this process created, and reports all failures.
+func (s *Server) dropCreated(ctx context.Context) error {
+	s.mu.Lock()
+	names := slices.Sorted(maps.Keys(s.created))
+	s.mu.Unlock()
+	var failures []error
+	for _, name := range names {
+		failures = append(failures, s.dropDatabase(ctx, name))
+	}
+	return errors.Join(failures...)
 }
 
 // describeSQL adds the line of the SQL text where PostgreSQL found the fault.

@@ -29,6 +29,8 @@ type local struct {
 	log      *os.File
 	held     *os.File // the folder's lock
 	now      *postmaster
+	say      func(string)
+	url      string // for the user who keeps the server
 }
 
 // startLocal starts a server from local binaries in a folder of its own.
@@ -37,7 +39,8 @@ func startLocal(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &local{binaries: b, profile: cfg.Profile}
+	sweepLocal(cfg.Progress)
+	l := &local{binaries: b, profile: cfg.Profile, say: cfg.Progress}
 	password, err := l.prepare(ctx, cfg)
 	if err == nil {
 		err = l.open(ctx)
@@ -46,10 +49,12 @@ func startLocal(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, errors.Join(err, l.discard())
 	}
 	s := newServer(cfg)
-	s.engine, s.kind, s.password = l, "local", password
+	s.engine, s.kind = l, "local"
 	s.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(l.port))
+	s.url = localURL(s.addr, password)
 	s.origin = "local binary " + b.postgres()
 	s.readLog = l.readLog
+	l.url = s.DSN(s.base)
 	if err := s.inspect(ctx); err != nil {
 		return nil, errors.Join(err, l.stop(ctx))
 	}
@@ -124,19 +129,26 @@ func (l *local) run(ctx context.Context) error {
 	cmd := exec.Command(l.binaries.postgres(), args...)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = l.data(), serverEnvironment(), l.as.process()
 	cmd.Stdout, cmd.Stderr = l.log, l.log
-	if !keepRequested() {
-		dieWithParent(cmd.SysProcAttr)
+	start := launch
+	if keepRequested() {
+		start = launchKept
 	}
-	p, err := launch(cmd)
+	p, err := start(cmd)
 	if err != nil {
 		return err
 	}
 	l.now = p
-	ready := func() bool { return p.ended() || statusOf(l.data()) == "ready" }
+	ready := func() bool { return p.ended() || l.ready() }
 	if await(ctx, startBound, ready) && !p.ended() {
 		return nil
 	}
 	return l.failed(ctx)
+}
+
+// ready tells whether the server says so itself; a killed one left its word in the same file.
+func (l *local) ready() bool {
+	return pidFileLine(l.data(), 1) == strconv.Itoa(l.now.pid) &&
+		pidFileLine(l.data(), 8) == "ready"
 }
 
 // failed says why the program did not become ready, and ends it.
@@ -182,10 +194,27 @@ func (l *local) restart(ctx context.Context) error {
 }
 
 func (l *local) stop(context.Context) error {
+	if keepRequested() && l.now != nil && l.now.abandon != nil {
+		return l.keep()
+	}
 	if l.now != nil && !l.now.ended() {
 		l.now.quit(stopBound)
 	}
 	return l.discard()
+}
+
+// keep leaves the server running, exempts it from sweeps and says how to reach and remove it.
+func (l *local) keep() error {
+	remove := fmt.Sprintf("kill -QUIT %d; rm -rf %s", l.now.pid, l.dir)
+	err := os.WriteFile(filepath.Join(l.dir, keepFile), []byte(remove+"\n"), 0o600)
+	if err != nil {
+		return fmt.Errorf("keep the server: %w", err)
+	}
+	l.say("kept (LAB_KEEP=1): " + l.url + "\nremove it: " + remove)
+	close(l.now.abandon)
+	<-l.now.done
+	l.log.Close()
+	return l.held.Close()
 }
 
 // discard removes the folder; the lock goes last, so that no sweep meets us half way.
@@ -196,6 +225,7 @@ func (l *local) discard() error {
 	if l.held == nil {
 		return nil
 	}
+	freeSharedMemory(l.data())
 	err := os.RemoveAll(l.dir)
 	l.held.Close()
 	if err != nil {

@@ -64,6 +64,9 @@ func everywhere() []string {
 	return bases
 }
 
+// keepFile marks a server that LAB_KEEP=1 keeps; it holds the way to remove it.
+const keepFile = "keep"
+
 // basePath is where ownFolder keeps this user's servers under a temporary folder.
 func basePath(parent string) string {
 	return filepath.Join(parent, fmt.Sprintf("webhooklab-%d", os.Geteuid()))
@@ -78,15 +81,20 @@ func ownFolder(parent string) (string, error) {
 	} else if !errors.Is(err, os.ErrExist) {
 		return "", fmt.Errorf("make the servers' folder: %w", err)
 	}
+	return base, checkOwn(base)
+}
+
+// checkOwn tells why a folder is not ours alone.
+func checkOwn(base string) error {
 	info, err := os.Lstat(base)
 	if err != nil {
-		return "", fmt.Errorf("look at the servers' folder: %w", err)
+		return fmt.Errorf("look at the servers' folder: %w", err)
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.IsDir() || int(stat.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
-		return "", fmt.Errorf("%s is not a folder of ours alone (%s); remove it", base, info.Mode())
+		return fmt.Errorf("%s is not a folder of ours alone (%s); remove it", base, info.Mode())
 	}
-	return base, nil
+	return nil
 }
 
 // fitsServer tells why a temporary folder can't hold a server.

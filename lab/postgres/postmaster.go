@@ -4,46 +4,73 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
 
 // postmaster is one run of the server program.
 type postmaster struct {
-	pid  int
-	done chan struct{} // closed when the program has ended
-	err  error         // how it ended; read after done
+	pid     int
+	done    chan struct{} // closed when the program has ended
+	err     error         // how it ended; read after done
+	abandon chan struct{} // closed when nobody shall wait any longer; nil: we always wait
 }
 
-// launch starts the program. The thread that forks must live as long as the child, or the kernel
-// would take the end of the thread for our death: so it belongs to one goroutine that forks, waits
-// and then ends together with it.
+// launch starts the program so that it dies with us. The thread that forks must live as long as
+// the child, or the kernel would take the end of the thread for our death: so it belongs to one
+// goroutine that forks, waits and then ends together with it.
 func launch(cmd *exec.Cmd) (*postmaster, error) {
 	p := &postmaster{done: make(chan struct{})}
+	dieWithParent(cmd.SysProcAttr)
+	return p, p.start(cmd, func() error { return cmd.Wait() })
+}
+
+// launchKept starts the program so that it can outlive us.
+func launchKept(cmd *exec.Cmd) (*postmaster, error) {
+	p := &postmaster{done: make(chan struct{}), abandon: make(chan struct{})}
+	return p, p.start(cmd, func() error { return p.watch(cmd) })
+}
+
+func (p *postmaster) start(cmd *exec.Cmd, wait func() error) error {
 	started := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread()
+		runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
 		err := cmd.Start()
 		if err == nil {
 			p.pid = cmd.Process.Pid
 		}
 		started <- err
 		if err == nil {
-			p.err = cmd.Wait()
+			p.err = wait()
 			close(p.done)
 		}
 	}()
 	if err := <-started; err != nil {
-		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+		return fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
-	return p, nil
+	return nil
+}
+
+// watch waits for the program in a way that can be given up.
+func (p *postmaster) watch(cmd *exec.Cmd) error {
+	defer cmd.Process.Release()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var status syscall.WaitStatus
+		if pid, _ := syscall.Wait4(p.pid, &status, syscall.WNOHANG, nil); pid == p.pid {
+			return fmt.Errorf("exit status %d", status.ExitStatus())
+		}
+		select {
+		case <-tick.C:
+		case <-p.abandon:
+			return nil
+		}
+	}
 }
 
 // ended tells whether the program has ended.
@@ -102,19 +129,6 @@ func await(ctx context.Context, bound time.Duration, happened func() bool) bool 
 		}
 	}
 	return true
-}
-
-// statusOf reads the last line of postmaster.pid, where the server writes what it is doing.
-func statusOf(data string) string {
-	text, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
-	if err != nil {
-		return ""
-	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if len(lines) < 8 {
-		return ""
-	}
-	return strings.TrimSpace(lines[7])
 }
 
 // freePort picks a port that nobody listens on, below the range from which systems take the ports

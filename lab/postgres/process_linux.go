@@ -62,3 +62,24 @@ func commandLine(pid int) string {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return strings.ReplaceAll(strings.TrimRight(string(text), "\x00"), "\x00", " ")
 }
+
+// strays are the server processes that work in a data directory whatever their parent: backends
+// that were stopped when their postmaster was killed live on, with its shared memory.
+func strays(data string) []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var found []int
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || !alive(pid) {
+			continue
+		}
+		cwd, err := os.Readlink("/proc/" + entry.Name() + "/cwd")
+		if err == nil && cwd == data && strings.HasPrefix(commandLine(pid), "postgres: ") {
+			found = append(found, pid)
+		}
+	}
+	return found
+}

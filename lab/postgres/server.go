@@ -35,10 +35,9 @@ type Server struct {
 	engine   engine
 	kind     string
 	addr     string
-	user     string
-	password string
-	base     string // the database for administration
-	origin   string // binary, image or host, for Describe
+	url      *url.URL // of any database: only the path varies
+	base     string   // the database for administration
+	origin   string   // binary, image or host, for Describe
 	profile  Profile
 	owner    string // in the name of every database of this run
 	version  int
@@ -50,6 +49,7 @@ type Server struct {
 	power   sync.Mutex // serialises Kill, Restart and Stop
 	mu      sync.Mutex
 	created map[string]struct{} // databases that this process created
+	control *control            // opened by the first Handover
 }
 
 // Describe is one line: release, kind, image or binary, profile.
@@ -69,13 +69,8 @@ func (s *Server) Addr() string { return s.addr }
 // DSN is the postgres:// URL of a database, without TLS. On servers that the lab started its user
 // is a superuser.
 func (s *Server) DSN(database string) string {
-	u := url.URL{
-		Scheme:   "postgres",
-		User:     url.UserPassword(s.user, s.password),
-		Host:     s.addr,
-		Path:     "/" + database,
-		RawQuery: "sslmode=disable",
-	}
+	u := *s.url
+	u.Path = "/" + database
 	return u.String()
 }
 
@@ -112,9 +107,20 @@ func (s *Server) Log() (string, error) { return s.readLog() }
 
 // Stop ends the server and removes all that belongs to it. With LAB_KEEP=1 it keeps the server
 // instead, says through Progress where it is and how to remove it, and no sweep will touch it.
+// Stopping a server that was handed over drops the databases that this process created.
 func (s *Server) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	ear := s.control
+	s.control = nil
+	s.mu.Unlock()
+	if ear != nil {
+		ear.close()
+	}
 	s.power.Lock()
 	defer s.power.Unlock()
+	if _, attached := s.engine.(remote); attached && !keepRequested() {
+		return s.dropCreated(ctx)
+	}
 	return s.engine.stop(ctx)
 }
 

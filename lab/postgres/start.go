@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -17,6 +18,10 @@ const (
 // Start gives a disposable server of the configured kind. The context bounds the start only. The
 // error says what was tried, why it failed and what to do; a server that died holds its log's end.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
+	handed, err := attach(ctx, cfg)
+	if handed != nil || err != nil {
+		return handed, err
+	}
 	cfg = cfg.withDefaults()
 	switch {
 	case cfg.Mode == "local":
@@ -30,8 +35,10 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 
 // newServer is a server that was not yet asked anything.
 func newServer(cfg Config) *Server {
+	if cfg.Progress == nil {
+		cfg.Progress = func(string) {}
+	}
 	return &Server{
-		user:     "postgres",
 		base:     "postgres",
 		profile:  cfg.Profile,
 		owner:    newSecret()[:12],
@@ -59,6 +66,14 @@ func checkVersion(number int, release string) error {
 			release, oldest, newest)
 	}
 	return nil
+}
+
+// localURL is the superuser's URL on a server that the lab started.
+func localURL(addr, password string) *url.URL {
+	return &url.URL{
+		Scheme: "postgres", User: url.UserPassword("postgres", password),
+		Host: addr, RawQuery: "sslmode=disable",
+	}
 }
 
 // errPortTaken says that somebody else listens where the server should.

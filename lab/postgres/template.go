@@ -18,7 +18,8 @@ type Template struct {
 }
 
 // Template gives the template database of a schema: SQL text for an empty database. It is built
-// once per server and schema, whoever asks, also when several processes ask at once.
+// once per server and schema, whoever asks, also when several processes ask at once; so it belongs
+// to the server's owner, whoever built it.
 func (s *Server) Template(ctx context.Context, schema string) (*Template, error) {
 	sum := sha256.Sum256([]byte(schema))
 	short := fmt.Sprintf("%x", sum[:4])
@@ -53,7 +54,6 @@ func (t *Template) build(ctx context.Context, conn *pgx.Conn, schema string) err
 	if err != nil {
 		return fmt.Errorf("create the template of schema %s: %w", t.short, err)
 	}
-	t.server.remember(t.name)
 	if err := t.load(ctx, schema); err != nil {
 		return err
 	}
