@@ -139,6 +139,7 @@ func (l *Lab) Kill() {
 	if err := l.restart(); err != nil {
 		l.give(VerdictUnknown, "kill and restart the server: %v", err)
 	}
+	l.fallen()
 }
 
 func (l *Lab) restart() error {
@@ -154,8 +155,23 @@ func (l *Lab) restart() error {
 		return fmt.Errorf("after the restart: %w", err)
 	}
 	l.observer = o
-	for _, s := range l.sessions {
-		s.spoiled = true
+	for _, s := range l.kept { // their idle connections are dead
+		s.close()
 	}
+	clear(l.kept)
 	return nil
+}
+
+// fallen waits until no connection of before the kill is left anywhere.
+func (l *Lab) fallen() {
+	l.poll("the killed server's connections to fall", func() (bool, error) {
+		l.drain()
+		open := 0
+		for _, s := range l.sessions {
+			s.spoiled = true
+			open += len(s.lanes)
+		}
+		return open == 0, nil
+	})
+	l.settle(nil)
 }

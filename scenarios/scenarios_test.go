@@ -1,0 +1,92 @@
+package scenarios_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"webhooklab/lab"
+	"webhooklab/lab/postgres"
+	"webhooklab/scenarios"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden transcripts")
+
+var stage *scenarios.Stage
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	say := func(line string) { fmt.Fprintln(os.Stderr, line) }
+	var err error
+	if stage, err = scenarios.OpenStage(ctx, scenarios.Options{}, say); err != nil {
+		say(err.Error())
+		return 2
+	}
+	code := m.Run()
+	ctx, cancel = context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := stage.Close(ctx); err != nil {
+		say(err.Error())
+		code = max(code, 2)
+	}
+	if err := goleak.Find(); err != nil {
+		say(err.Error())
+		code = max(code, 2)
+	}
+	return code
+}
+
+// bench is a lab on a clone that ends with the test.
+func bench(t testing.TB, p postgres.Profile, r lab.NewReceiver, o scenarios.Options,
+) *scenarios.Bench {
+	b, err := stage.Bench(t.Context(), p, r, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close(context.Background())) })
+	return b
+}
+
+// The reference keeps every promise, in exactly the order of commands that the golden shows.
+func TestScenarios(t *testing.T) {
+	fast := bench(t, postgres.Fast, scenarios.Snapshots, scenarios.Options{})
+	var durable *scenarios.Bench
+	for _, sc := range scenarios.All {
+		b := fast
+		if scenarios.Profile(sc) == postgres.Durable {
+			if durable == nil {
+				durable = bench(t, postgres.Durable, scenarios.Snapshots, scenarios.Options{})
+			}
+			b = durable
+		}
+		t.Run(sc.Name, func(t *testing.T) {
+			r := b.Run(t.Context(), sc)
+			scenarios.Demand(t, r)
+			if !sc.Free {
+				golden(t, sc.Name, r.Transcript)
+			}
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".txt")
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err, "run the tests with -update, and read what it wrote")
+	require.Equal(t, string(want), got)
+}

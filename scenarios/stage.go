@@ -1,0 +1,131 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"webhooklab"
+	"webhooklab/lab"
+	"webhooklab/lab/postgres"
+	"webhooklab/properties"
+)
+
+// Options say what differs from the reference. The zero value is the reference.
+type Options struct {
+	Schema string    // SQL that makes the receiver's tables; "" is schema.sql
+	State  lab.State // how the judge reads them; zero is lab.ReferenceState
+	Alter  string    // SQL run on the clone afterwards: a guard taken away
+	Seed   uint64
+}
+
+// A Stage is where scenarios are played: a disposable server, and a second, durable one for those
+// that kill it, started when the first of them comes.
+type Stage struct {
+	options Options
+	say     func(string)
+	servers map[postgres.Profile]*postgres.Server
+}
+
+// OpenStage starts the server that LAB_POSTGRES asks for; say is told what is waited for.
+func OpenStage(ctx context.Context, o Options, say func(string)) (*Stage, error) {
+	if o.Schema == "" {
+		o.Schema = webhooklab.Schema
+	}
+	s := &Stage{options: o, say: say, servers: map[postgres.Profile]*postgres.Server{}}
+	server, err := s.server(ctx, postgres.Fast)
+	if err != nil {
+		return nil, err
+	}
+	say(server.Describe())
+	return s, nil
+}
+
+func (s *Stage) server(ctx context.Context, p postgres.Profile) (*postgres.Server, error) {
+	if server := s.servers[p]; server != nil {
+		return server, nil
+	}
+	server, err := postgres.Start(ctx, postgres.Config{
+		Profile: p, LogDir: os.Getenv("LAB_LOGS"), Progress: s.say,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("scenarios: start a server: %w", err)
+	}
+	s.servers[p] = server
+	return server, nil
+}
+
+// Server is the fast server, for what it is called and can do.
+func (s *Stage) Server() *postgres.Server { return s.servers[postgres.Fast] }
+
+// Close stops the servers.
+func (s *Stage) Close(ctx context.Context) error {
+	for _, server := range s.servers {
+		if err := server.Stop(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Bench is one lab on a clone of its own.
+type Bench struct {
+	*lab.Lab
+	Database *postgres.Database
+}
+
+// Bench makes a clone on a server of this profile and opens a lab on it.
+func (s *Stage) Bench(
+	ctx context.Context, p postgres.Profile, r lab.NewReceiver, o Options,
+) (*Bench, error) {
+	server, err := s.server(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	template, err := server.Template(ctx, s.options.Schema+o.Alter)
+	if err != nil {
+		return nil, fmt.Errorf("scenarios: load the schema: %w", err)
+	}
+	database, err := template.Clone(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("scenarios: clone the template: %w", err)
+	}
+	l, err := lab.Open(ctx, lab.Config{
+		DSN: database.DSN(), Server: server, New: r, State: s.options.State,
+		Laws: properties.Snapshots, Seed: s.options.Seed,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Bench{Lab: l, Database: database}, nil
+}
+
+// Close ends the lab and drops its clone.
+func (b *Bench) Close(ctx context.Context) error {
+	b.Lab.Close()
+	return b.Database.Drop(ctx)
+}
+
+// Profile is what a scenario asks of its server: one that is killed must keep what it promised.
+func Profile(sc lab.Scenario) postgres.Profile {
+	for _, need := range sc.Needs {
+		if need == postgres.Crash {
+			return postgres.Durable
+		}
+	}
+	return postgres.Fast
+}
+
+// Named finds a scenario of All.
+func Named(name string) (lab.Scenario, error) {
+	var names []string
+	for _, sc := range All {
+		if sc.Name == name {
+			return sc, nil
+		}
+		names = append(names, sc.Name)
+	}
+	return lab.Scenario{}, fmt.Errorf("there is no scenario %q: want one of %s",
+		name, strings.Join(names, ", "))
+}
