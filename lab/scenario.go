@@ -86,7 +86,8 @@ func (l *Lab) Run(ctx context.Context, sc Scenario) Report {
 }
 
 func (l *Lab) cannot(sc Scenario) string {
-	if sc.Reference && l.cfg.State != ReferenceState {
+	own := l.cfg.State.Events != ReferenceState.Events || l.cfg.State.Objects != ReferenceState.Objects
+	if sc.Reference && own {
 		return "it touches the reference tables by name, and this receiver has its own"
 	}
 	for _, need := range sc.Needs {

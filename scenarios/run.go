@@ -21,7 +21,7 @@ func Run(t *testing.T, newReceiver lab.NewReceiver) { RunWith(t, newReceiver, Op
 func RunWith(t *testing.T, newReceiver lab.NewReceiver, o Options) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(cancel)
-	stage, err := OpenStage(ctx, o, func(line string) { t.Log(line) })
+	stage, err := OpenStage(ctx, func(line string) { t.Log(line) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func run(m *testing.M) int {
 	defer cancel()
 	say := func(line string) { fmt.Fprintln(os.Stderr, line) }
 	var err error
-	if stage, err = scenarios.OpenStage(ctx, scenarios.Options{}, say); err != nil {
+	if stage, err = scenarios.OpenStage(ctx, say); err != nil {
 		say(err.Error())
 		return 2
 	}

@@ -23,17 +23,13 @@ type Options struct {
 // A Stage is where scenarios are played: a disposable server, and a second, durable one for those
 // that kill it, started when the first of them comes.
 type Stage struct {
-	options Options
 	say     func(string)
 	servers map[postgres.Profile]*postgres.Server
 }
 
 // OpenStage starts the server that LAB_POSTGRES asks for; say is told what is waited for.
-func OpenStage(ctx context.Context, o Options, say func(string)) (*Stage, error) {
-	if o.Schema == "" {
-		o.Schema = webhooklab.Schema
-	}
-	s := &Stage{options: o, say: say, servers: map[postgres.Profile]*postgres.Server{}}
+func OpenStage(ctx context.Context, say func(string)) (*Stage, error) {
+	s := &Stage{say: say, servers: map[postgres.Profile]*postgres.Server{}}
 	server, err := s.server(ctx, postgres.Fast)
 	if err != nil {
 		return nil, err
@@ -83,7 +79,10 @@ func (s *Stage) Bench(
 	if err != nil {
 		return nil, err
 	}
-	template, err := server.Template(ctx, s.options.Schema+o.Alter)
+	if o.Schema == "" {
+		o.Schema = webhooklab.Schema
+	}
+	template, err := server.Template(ctx, o.Schema+o.Alter)
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: load the schema: %w", err)
 	}
@@ -92,8 +91,8 @@ func (s *Stage) Bench(
 		return nil, fmt.Errorf("scenarios: clone the template: %w", err)
 	}
 	l, err := lab.Open(ctx, lab.Config{
-		DSN: database.DSN(), Server: server, New: r, State: s.options.State,
-		Laws: properties.Snapshots, Seed: s.options.Seed,
+		DSN: database.DSN(), Server: server, New: r, State: o.State,
+		Laws: properties.Snapshots, Seed: o.Seed,
 	})
 	if err != nil {
 		return nil, err

@@ -167,3 +167,6 @@ func found(row pgx.Row) (yes bool, err error) {
 	}
 	return yes, err
 }
+
+// WithoutSin is sound: it shows that what catches a sin is the sin.
+var WithoutSin = with(func(*steps) {})

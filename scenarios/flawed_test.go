@@ -1,0 +1,85 @@
+package scenarios_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"webhooklab/lab"
+	"webhooklab/lab/flawed"
+	"webhooklab/lab/postgres"
+	"webhooklab/scenarios"
+)
+
+// Each sin is caught by the scenario that its entry names, and the reference passes that very
+// scenario on a clone of the same template: the judge can say no, and says it for the right reason.
+func TestFlawedReceiversAreCaught(t *testing.T) {
+	for _, sin := range flawed.All {
+		t.Run(sin.Name, func(t *testing.T) {
+			sc, err := scenarios.Named(sin.Scenario)
+			require.NoError(t, err)
+
+			good := bench(t, postgres.Fast, scenarios.Snapshots, scenarios.Options{})
+			scenarios.Demand(t, good.Run(t.Context(), sc))
+
+			bad := bench(t, postgres.Fast, sin.New, scenarios.Options{})
+			caught(t, bad.Run(t.Context(), sc))
+		})
+	}
+}
+
+// A sound copy of the flawed receivers' common parts passes everything, so that what catches a
+// sin is the sin.
+func TestWithoutASinNothingIsCaught(t *testing.T) {
+	state := lab.ReferenceState
+	state.Refusals = "" // they keep none
+	b := bench(t, postgres.Fast, flawed.WithoutSin, scenarios.Options{State: state})
+	for _, sc := range scenarios.All {
+		if scenarios.Profile(sc) == postgres.Durable || strings.HasPrefix(sc.Name, "invalid") {
+			continue
+		}
+		t.Run(sc.Name, func(t *testing.T) {
+			r := b.Run(t.Context(), sc)
+			require.Equal(t, lab.VerdictValid, r.Verdict, r.String())
+		})
+	}
+}
+
+// The reference leans on the schema: without either unique constraint, or with another writer
+// that ignores the guard, it is no better than a flawed receiver.
+func TestGuardsOfTheSchema(t *testing.T) {
+	for _, guard := range []struct{ name, scenario, alter string }{
+		{"event_key", "reused_event_id_other_revision",
+			`ALTER TABLE webhook_inbox DROP CONSTRAINT webhook_inbox_event_once;`},
+		{"revision_key", "reused_revision",
+			`ALTER TABLE webhook_inbox DROP CONSTRAINT webhook_inbox_revision_once;`},
+		{"another_writer", "newer_then_older", anotherWriter},
+	} {
+		t.Run(guard.name, func(t *testing.T) {
+			sc, err := scenarios.Named(guard.scenario)
+			require.NoError(t, err)
+			b := bench(t, postgres.Fast, scenarios.Snapshots, scenarios.Options{Alter: guard.alter})
+			caught(t, b.Run(t.Context(), sc))
+		})
+	}
+}
+
+// anotherWriter is a well-meant trigger that keeps the projection "up to date" by itself and knows
+// nothing of revisions.
+const anotherWriter = `
+CREATE FUNCTION sync_state() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	UPDATE object_state
+	   SET revision = NEW.revision, snapshot = NEW.snapshot
+	 WHERE source = NEW.source AND object_id = NEW.object_id;
+	RETURN NULL;
+END $$;
+CREATE TRIGGER sync_state AFTER INSERT ON webhook_inbox
+   FOR EACH ROW EXECUTE FUNCTION sync_state();`
+
+func caught(t *testing.T, r lab.Report) {
+	t.Helper()
+	require.Equal(t, lab.VerdictInvalid, r.Verdict, r.String())
+	t.Log(r.Offences[0].Text)
+}
