@@ -1,0 +1,53 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"webhooklab/lab"
+)
+
+// scheduleLine is "name@seed step step …", as a lab.Report carries it.
+var scheduleLine = regexp.MustCompile(`^[a-z0-9_]+@[0-9]+( |$)`)
+
+// Again is the command that repeats what this entry judged: its schedule where it has one, its own
+// command, or the same suite, name and seed.
+func (e Entry) Again(seed uint64) string {
+	switch {
+	case scheduleLine.MatchString(e.Replay):
+		return "./run_lab.sh --replay " + quoted(strings.TrimSpace(e.Replay))
+	case e.Replay != "":
+		return e.Replay
+	case e.Suite == Law:
+		return fmt.Sprintf("./run_lab.sh --seed %d --law %s", seed, quoted(exactly(e.Name)))
+	}
+	return fmt.Sprintf("./run_lab.sh --seed %d --scenario %s", seed, quoted(exactly(e.Name)))
+}
+
+func exactly(name string) string {
+	first, _, _ := strings.Cut(name, "/")
+	return "^" + regexp.QuoteMeta(first) + "$"
+}
+
+// quoted is text as one word of a POSIX shell.
+func quoted(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Failures are the entries that did not hold, the broken ones first.
+func Failures(entries []Entry) (all []Entry) {
+	for _, want := range []lab.Verdict{lab.VerdictInvalid, lab.VerdictUnknown} {
+		for _, e := range entries {
+			if e.Verdict == want {
+				all = append(all, e)
+			}
+		}
+	}
+	for _, e := range entries {
+		if e.NoFit && e.Verdict != lab.VerdictInvalid && e.Verdict != lab.VerdictUnknown {
+			all = append(all, e)
+		}
+	}
+	return all
+}

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"webhooklab/lab"
+)
+
+// A Run is one run of the gate, as far as it came.
+type Run struct {
+	Server  string // its own description; "" when none was reached
+	Seed    uint64
+	Folder  string // where the evidence is, as the reader may open it
+	Elapsed time.Duration
+	Entries []Entry
+
+	TestsFailed bool     // the tests ended in failure
+	FailedTests []string // by name, as far as known
+	Trouble     string   // why the lab stopped before its end, "" if it did not
+}
+
+// ExitCode is that of the entries, unless trouble kept the lab from judging all of them.
+func (r Run) ExitCode() (int, string) {
+	code, reason := ExitCode(r.Entries, r.TestsFailed)
+	if r.Trouble != "" && code != ExitBroken {
+		return ExitUnjudged, r.Trouble
+	}
+	if r.Trouble != "" {
+		reason += "; and " + r.Trouble
+	}
+	return code, reason
+}
+
+// Summary tells a person what came of the run: what held, what was broken, what could not be
+// judged or run and why, how much was run, what that proves and what it does not.
+func Summary(r Run) string {
+	var b strings.Builder
+	code, reason := r.ExitCode()
+	fmt.Fprintf(&b, "%s: %s.\n\n", headline(code), reason)
+	server := r.Server
+	if server == "" {
+		server = "none was reached"
+	}
+	fmt.Fprintf(&b, "server    %s\nseed      %d\n", server, r.Seed)
+	fmt.Fprintf(&b, "time      %s\n", r.Elapsed.Round(time.Second/10))
+	if r.Folder != "" {
+		fmt.Fprintf(&b, "evidence  %s\n", r.Folder)
+	}
+	tellHeld(&b, r.Entries)
+	for _, e := range Failures(r.Entries) {
+		tellFailure(&b, e, r.Seed)
+	}
+	tellSilent(&b, r)
+	tellNotRun(&b, r.Entries)
+	tellProof(&b, r.Entries)
+	return b.String()
+}
+
+func headline(code int) string {
+	return map[int]string{
+		ExitHeld: "PASS", ExitBroken: "FAIL", ExitUnjudged: "UNKNOWN", ExitNoFit: "NO FIT",
+	}[code]
+}
+
+// suites are told in this order; each says what one of its entries is, and what holding means.
+var suites = []struct{ name, one, many, held string }{
+	{Scenario, "scenario", "scenarios", "stepped once, in exactly the recorded order"},
+	{Loop, "concurrent scenario", "concurrent scenarios", "stepped in a loop"},
+	{Free, "concurrent scenario", "concurrent scenarios", "released together in a loop"},
+	{Law, "law", "laws", "over drawn sequences"},
+	{Flawed, "broken receiver", "broken receivers", "caught"},
+	{Replay, "schedule", "schedules", "played again"},
+}
+
+func tellHeld(b *strings.Builder, entries []Entry) {
+	told := false
+	for _, s := range suites {
+		t := total(entries, s.name)
+		if t.of == 0 {
+			continue
+		}
+		if !told {
+			b.WriteString("\nHELD, OF WHAT WAS RUN\n")
+			told = true
+		}
+		fmt.Fprintf(b, "  %d of %s %s", t.held, phrase(t.of, s.one, s.many), s.held)
+		if t.runs > t.of {
+			fmt.Fprintf(b, ": %s", phrase(t.runs, "run", "runs"))
+		}
+		if t.overlaps > 0 {
+			fmt.Fprintf(b, ", %s proven", phrase(t.overlaps, "overlap", "overlaps"))
+		}
+		if t.runs > t.of && t.overlaps > 0 {
+			fmt.Fprintf(b, ", at least %d in each run", t.poorest)
+		}
+		b.WriteString("\n")
+	}
+}
+
+// tally adds up one suite. poorest is the fewest overlaps of any run, fewest the fewest runs of
+// any entry that held.
+type tally struct{ of, held, runs, overlaps, poorest, fewest int }
+
+func total(entries []Entry, suite string) (t tally) {
+	t.poorest, t.fewest = math.MaxInt, math.MaxInt
+	for _, e := range entries {
+		if e.Suite != suite || e.Verdict == lab.VerdictNotRun {
+			continue
+		}
+		t.of++
+		t.runs += max(1, e.Runs)
+		t.overlaps += e.Overlaps
+		if e.Verdict == lab.VerdictValid && !e.NoFit {
+			t.held++
+			t.poorest, t.fewest = min(t.poorest, e.MinOverlaps), min(t.fewest, e.Runs)
+		}
+	}
+	if t.held == 0 {
+		t.poorest, t.fewest = 0, 0
+	}
+	return t
+}
