@@ -39,7 +39,12 @@ func (r Run) ExitCode() (int, string) {
 func Summary(r Run) string {
 	var b strings.Builder
 	code, reason := r.ExitCode()
-	fmt.Fprintf(&b, "%s: %s.\n\n", headline(code), reason)
+	reason, rest, _ := strings.Cut(reason, "\n")
+	fmt.Fprintf(&b, "%s: %s\n", headline(code), strings.TrimRight(reason, ".:")+".")
+	if rest != "" {
+		fmt.Fprintf(&b, "    %s\n", strings.ReplaceAll(rest, "\n", "\n    "))
+	}
+	b.WriteString("\n")
 	server := r.Server
 	if server == "" {
 		server = "none was reached"

@@ -1,0 +1,52 @@
+// Command lab is the gate: it starts a PostgreSQL, runs every scenario and property against it,
+// keeps the evidence and tells by its exit code what came of it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"webhooklab/lab/report"
+)
+
+func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// command runs one subcommand and returns the exit code of the process.
+func command(args []string, out, errs io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprint(errs, help)
+		return report.ExitUnjudged
+	}
+	ctx, stop := signal.NotifyContext(context.Background(),
+		os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
+	switch args[0] {
+	case "run":
+		return runCommand(ctx, args[1:], out, errs)
+	case "help", "-h", "-help", "--help":
+		fmt.Fprint(out, help)
+		return report.ExitHeld
+	}
+	fmt.Fprintf(errs, "lab: there is no command %q; want run or help\n", args[0])
+	return report.ExitUnjudged
+}
+
+func runCommand(ctx context.Context, args []string, out, errs io.Writer) int {
+	o, err := parse(args)
+	switch {
+	case errors.Is(err, errHelp):
+		fmt.Fprint(out, help)
+		return report.ExitHeld
+	case err != nil:
+		fmt.Fprintf(errs, "lab: %v\n\n%s", err, help)
+		return report.ExitUnjudged
+	}
+	g := gate{options: o, out: out, errs: errs}
+	return g.run(ctx)
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"webhooklab/lab/postgres"
+)
+
+// testsBound ends a package whose tests hang although everything in them is bounded.
+const testsBound = "60m"
+
+// graceBound is how long interrupted tests may take to end before they are killed.
+const graceBound = 5 * time.Second
+
+// runTests runs what the options ask for under gotestsum, and says whether all of it passed. The
+// error tells that the tests could not be run at all, or were interrupted.
+func (g *gate) runTests(ctx context.Context, handover string) (passed bool, err error) {
+	cmd := exec.CommandContext(ctx, "go", g.testArguments()...)
+	cmd.Dir, cmd.Env = g.root, g.testEnvironment(postgres.Environment(), handover)
+	cmd.Stdout, cmd.Stderr = g.out, g.errs
+	cmd.WaitDelay = graceBound
+	group, err := startGroup(cmd)
+	if err != nil {
+		return false, fmt.Errorf("start the tests: %w; is Go in PATH?", err)
+	}
+	err = cmd.Wait()
+	group.end()
+	if ctx.Err() != nil {
+		return false, errInterrupted
+	}
+	return err == nil, nil
+}
+
+func (g *gate) testArguments() []string {
+	format := []string{"--format", "testname", "--no-color"}
+	if g.terminal {
+		format = []string{"--format", "testname"}
+	}
+	args := append([]string{"tool", "gotestsum",
+		"--junitfile", filepath.Join(g.dir, "junit.xml"),
+		"--jsonfile", filepath.Join(g.dir, "tests.jsonl")}, format...)
+	args = append(args, "--", "-count=1", "-timeout="+testsBound)
+	if g.short {
+		args = append(args, "-short")
+	}
+	if g.law != "" {
+		return append(args, "-run", g.law, "./properties")
+	}
+	args = append(args, "./scenarios")
+	if g.scenario == "" && g.replay == "" {
+		args = append(args, "./properties")
+	}
+	return args
+}
+
+// steers matches variables that would steer the tests or gotestsum from outside.
+var steers = regexp.MustCompile(`^(LAB_(LOGS|LOOPS|SEED|SEQUENCES|SCENARIO|REPLAY|GATE|ROOT)|` +
+	postgres.HandoverVariable + `|TEST_DIRECTORY|GOTESTSUM_.*)=`)
+
+// testEnvironment is the given one with what the tests read from this run.
+func (g *gate) testEnvironment(env []string, handover string) []string {
+	env = slices.DeleteFunc(slices.Clone(env), steers.MatchString)
+	env = append(env, "LAB_GATE=1", "LAB_LOGS="+g.dir,
+		"LAB_LOOPS="+strconv.Itoa(g.loops), "LAB_SEQUENCES="+strconv.Itoa(g.sequences),
+		"LAB_SEED="+strconv.FormatUint(g.seed, 10), postgres.HandoverVariable+"="+handover)
+	if g.scenario != "" {
+		env = append(env, "LAB_SCENARIO="+g.scenario)
+	}
+	if g.replay != "" {
+		env = append(env, "LAB_REPLAY="+g.replay)
+	}
+	return env
+}
+
+// failedTests are the names of the tests that failed, innermost only, from gotestsum's file.
+func failedTests(dir string) (failed []string) {
+	f, err := os.Open(filepath.Join(dir, "tests.jsonl"))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	for lines := bufio.NewReader(f); ; {
+		line, err := lines.ReadBytes('\n')
+		var e struct{ Action, Package, Test string }
+		if json.Unmarshal(line, &e) == nil && e.Action == "fail" && e.Test != "" {
+			name := e.Package[strings.LastIndex(e.Package, "/")+1:] + "." + e.Test
+			inner := func(f string) bool { return strings.HasPrefix(f, name+"/") }
+			if !slices.ContainsFunc(failed, inner) {
+				failed = append(failed, name)
+			}
+		}
+		if err == io.EOF || err != nil {
+			return failed
+		}
+	}
+}
