@@ -46,7 +46,6 @@ type Lab struct {
 	offences   []Offence
 	overlaps   int
 	free       bool
-	outsiders  bool
 }
 
 // runs gives every run in the process sources of its own, so that runs may share a database.
@@ -109,23 +108,27 @@ func (l *Lab) begin(ctx context.Context, law string) {
 	l.sources = map[string]string{}
 	l.sessions, l.schedule, l.waits, l.offences = nil, nil, nil, nil
 	l.transcript.Reset()
-	l.overlaps, l.free, l.outsiders = 0, false, false
+	l.overlaps, l.free = 0, false
 }
 
 // SQL runs a statement of the scenario's own on the direct connection: a backfill, a trigger.
 func (l *Lab) SQL(sql string, args ...any) {
-	if err := l.exec(sql, args...); err != nil {
+	if err := l.Exec(l.ctx, sql, args...); err != nil {
 		l.give(VerdictUnknown, "the scenario's own SQL: %v", err)
 	}
 	l.line("(%s)", strings.Join(strings.Fields(sql), " "))
 }
 
-func (l *Lab) exec(sql string, args ...any) error {
+// Exec runs a statement on the direct connection between two runs.
+func (l *Lab) Exec(ctx context.Context, sql string, args ...any) error {
 	l.observer.mu.Lock()
 	defer l.observer.mu.Unlock()
-	_, err := l.observer.conn.Exec(l.ctx, sql, args...)
+	_, err := l.observer.conn.Exec(ctx, sql, args...)
 	return err
 }
+
+// Context is that of the run in progress.
+func (l *Lab) Context() context.Context { return l.ctx }
 
 // Kill ends the server the hard way and starts it again on the same address.
 func (l *Lab) Kill() {

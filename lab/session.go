@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"runtime/debug"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -126,17 +127,29 @@ func (s *Session) start(what string, op func(context.Context) (Answer, error)) *
 	if s.active || s.ended {
 		l.give(VerdictUnknown, "%s is told to %s before its last answer was asked for", s.Name, what)
 	}
-	ctx, cancel := context.WithTimeout(l.ctx, l.cfg.Bound)
+	ctx, cancel := context.WithCancel(l.ctx) // each step is bounded, the whole is not
 	s.cancel, s.active, s.span = cancel, true, span{}
 	l.line("%s: %s", s.Name, what)
 	s.wire.Gate(true)
 	go func() {
-		a, err := op(ctx)
+		a, err := guarded(ctx, op)
 		cancel()
 		l.mail.put(happening{session: s, ended: true, answer: a, err: err})
 	}()
 	l.settle(nil)
 	return s
+}
+
+// guarded turns a panic of the system under test into an error: its sender learned nothing.
+func guarded(
+	ctx context.Context, op func(context.Context) (Answer, error),
+) (a Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			a, err = Unknown, fmt.Errorf("it panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return op(ctx)
 }
 
 // Deliver hands one event to the session's receiver, which runs up to its first command.

@@ -78,8 +78,11 @@ func (l *Lab) pause(running []*lane, asked int) bool {
 }
 
 func (l *Lab) mayBlock(running []*lane) bool {
-	if len(running) > 1 || l.outsiders {
+	if len(running) > 1 {
 		return true
+	}
+	if running[0].command.Local() {
+		return false // as good as surely: only a lock on a whole table stops a Parse
 	}
 	for _, s := range l.sessions {
 		for _, ln := range s.lanes {
@@ -178,17 +181,14 @@ func (s *Session) apply(e toxiproxy.Event) {
 	case toxiproxy.Held:
 		ln.state, ln.command = laneHeld, e.Command
 	case toxiproxy.Sent:
-		if !e.Command.Local() {
-			ln.state, ln.command = laneRunning, e.Command
-		}
+		ln.state, ln.command = laneRunning, e.Command
 		s.span.sent(e)
 	case toxiproxy.Answered:
 		ln.tx = e.Answer.TxStatus
 		s.span.answered(e)
-		if !e.Command.Local() {
-			ln.state = laneReady
-			s.changes = append(s.changes, change{command: e.Command.Label(), text: result(e.Answer)})
-		}
+		ln.state = laneReady
+		s.changes = append(s.changes, change{
+			command: e.Command.Label(), text: result(e.Answer), local: e.Command.Local()})
 	case toxiproxy.Fired:
 		ln.state = laneCut
 		s.span.answered(e)

@@ -12,6 +12,7 @@ import (
 type change struct {
 	command string
 	text    string
+	local   bool // told only if its wait was
 }
 
 // line adds one line to the transcript.
@@ -47,6 +48,7 @@ func (s *Session) tellChanges() {
 		case s.shown != "":
 			l.line("%s: <... %s completed>  -- %s", s.Name, c.command, c.text)
 			s.shown = ""
+		case c.local:
 		default:
 			l.line("%s: %s  -- %s", s.Name, c.command, c.text)
 		}

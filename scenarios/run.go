@@ -36,7 +36,7 @@ func RunWith(t *testing.T, newReceiver lab.NewReceiver, o Options) {
 				}
 				benches[Profile(sc)] = b
 			}
-			Demand(t, b.Run(ctx, sc))
+			Demand(t, b.Play(ctx, sc, ""))
 		})
 	}
 	for _, b := range benches {

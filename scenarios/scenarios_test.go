@@ -14,6 +14,7 @@ import (
 
 	"webhooklab/lab"
 	"webhooklab/lab/postgres"
+	"webhooklab/lab/report"
 	"webhooklab/scenarios"
 )
 
@@ -60,18 +61,15 @@ func bench(t testing.TB, p postgres.Profile, r lab.NewReceiver, o scenarios.Opti
 
 // The reference keeps every promise, in exactly the order of commands that the golden shows.
 func TestScenarios(t *testing.T) {
-	fast := bench(t, postgres.Fast, scenarios.Snapshots, scenarios.Options{})
-	var durable *scenarios.Bench
-	for _, sc := range scenarios.All {
-		b := fast
-		if scenarios.Profile(sc) == postgres.Durable {
-			if durable == nil {
-				durable = bench(t, postgres.Durable, scenarios.Snapshots, scenarios.Options{})
-			}
-			b = durable
+	benches := map[postgres.Profile]*scenarios.Bench{}
+	for _, sc := range chosen(t) {
+		p := scenarios.Profile(sc)
+		if benches[p] == nil {
+			benches[p] = bench(t, p, scenarios.Snapshots, scenarios.Options{Seed: seed()})
 		}
 		t.Run(sc.Name, func(t *testing.T) {
-			r := b.Run(t.Context(), sc)
+			r := benches[p].Play(t.Context(), sc, "")
+			keep(t, report.Scenario, []lab.Report{r})
 			scenarios.Demand(t, r)
 			if !sc.Free {
 				golden(t, sc.Name, r.Transcript)

@@ -69,6 +69,7 @@ func (s *Stage) Close(ctx context.Context) error {
 type Bench struct {
 	*lab.Lab
 	Database *postgres.Database
+	server   *postgres.Server
 }
 
 // Bench makes a clone on a server of this profile and opens a lab on it.
@@ -97,7 +98,7 @@ func (s *Stage) Bench(
 	if err != nil {
 		return nil, err
 	}
-	return &Bench{Lab: l, Database: database}, nil
+	return &Bench{Lab: l, Database: database, server: server}, nil
 }
 
 // Close ends the lab and drops its clone.
