@@ -48,7 +48,7 @@ CREATE TABLE webhook_refusal (
     -- As sent when text can hold it, otherwise escaped and cut; empty when there was none to read.
     event_id        text COLLATE "C" NOT NULL,
     reason          text COLLATE "C" NOT NULL,
-    -- SHA-256 of the refused body: tells two bodies apart and keeps neither.
+    -- SHA-256 of the refused body, or of its fields where no body came: keeps nothing of them.
     digest          bytea            NOT NULL,
     -- The constraint that the delivery ran into; null when it was refused before it met one.
     constraint_name text COLLATE "C",

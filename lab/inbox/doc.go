@@ -1,3 +1,54 @@
 // Package inbox holds receivers of webhooks that are safe to retry: an event takes effect once,
-// however often, late, overlapping or out of order it is delivered.
+// however often, late, overlapping or out of order it is delivered. PostgreSQL owns that rule, in
+// the constraints of schema.sql; looking first and inserting then can't, because two workers pass
+// the look together.
+//
+// # Snapshots
+//
+// [Snapshots] receives events that carry an object's complete state and its revision. It promises:
+//
+//   - An event is accepted at most once per source, and so is a revision of an object.
+//   - The object's state is the accepted snapshot with the greatest revision. It never goes back.
+//   - Event and state are committed together, or neither is.
+//   - An outcome is returned only after COMMIT has. Whoever answers the sender from it never
+//     acknowledges what isn't stored.
+//   - A conflict or an invalid event changes nothing but its row in webhook_refusal.
+//   - What can't be told apart from a failure is one: [ErrUnavailable], and the next delivery of
+//     the event finds out. If a lost COMMIT did take place, that delivery is a [Duplicate].
+//
+// It relies on the sender for this: an event id always comes with the same content, a revision of
+// an object has one event id, revisions grow (gaps do no harm), and each snapshot is complete.
+//
+// It does not promise:
+//
+//   - Anything about deltas. "Add 10" applied by this rule loses every delta that is overtaken.
+//     Without ordered revisions, or a place to fetch the true state from, no receiver can make an
+//     order that isn't there.
+//   - Anything about other writers. An UPDATE of object_state without the revision guard undoes
+//     the second promise, and a DELETE from webhook_inbox the first one.
+//   - Memory beyond retention. A purged event is new when it comes again: keep rows for longer than
+//     the sender goes on retrying, and purge while no delivery of those events can be under way.
+//   - Durability beyond the server's own: synchronous_commit off loses acknowledged events.
+//
+// # In production
+//
+// Load schema.sql once into a database encoded in UTF8, and share one receiver on a *pgxpool.Pool
+// among all handlers, as the example shows. A delivery takes one connection at a time, so a pool
+// of one is slow and never stuck. Statement caches may be on: after a migration the receiver plans
+// anew by itself. Give each call a context with a deadline a little below the sender's own time-out.
+//
+// The source is yours to choose: one for each namespace of event ids, such as provider and account.
+// Derive it from the route and the key that verified the signature. What a body says about itself
+// is no authority, so a "source" in it has no effect.
+//
+// # Waiting, sizes, errors
+//
+// [Options] bound every wait, by the server's clock and by the context. A transaction that the
+// server gave up for a deadlock (40P01) or a serialization failure (40001) is tried again inside, a
+// few times, after some milliseconds. Nothing else is: the sender retries anyway.
+//
+// Sizes are in bytes of UTF-8. Limits are checked before any SQL, lie below the server's own, and
+// so don't move with its settings.
+//
+// Every error is an [*Error] of one of four kinds; its text is fit for logs.
 package inbox

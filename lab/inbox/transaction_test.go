@@ -213,14 +213,18 @@ func TestAServerThatOnlyReadsIsUnavailable(t *testing.T) {
 
 func TestAServerThatIsNotThereIsUnavailable(t *testing.T) {
 	d := newDatabase(t)
-	for reason, configure := range map[string]func(*pgxpool.Config){
-		"connection": func(c *pgxpool.Config) { c.ConnConfig.Port = 1 },
-		"unexpected": func(c *pgxpool.Config) { c.ConnConfig.Database = "absent" },
+	for _, c := range []struct {
+		reason, sqlstate string
+		configure        func(*pgxpool.Config)
+	}{
+		{"connection", "", func(c *pgxpool.Config) { c.ConnConfig.Port = 1 }},
+		{"unexpected", "3D000", func(c *pgxpool.Config) { c.ConnConfig.Database = "absent" }},
 	} {
-		receiver := inbox.NewSnapshots(d.newPool(t, configure), inbox.Options{})
+		receiver := inbox.NewSnapshots(d.newPool(t, c.configure), inbox.Options{})
 		failure := refuses(t, receiver, inbox.ErrUnavailable, paid)
 		require.Equal(t, "begin", failure.Step)
-		require.Equal(t, reason, failure.Reason)
+		require.Equal(t, c.reason, failure.Reason)
+		require.Equal(t, c.sqlstate, failure.SQLSTATE)
 		require.NotContains(t, failure.Error(), "absent")
 	}
 }
