@@ -30,6 +30,7 @@ type connection struct {
 	ended chan struct{} // closed: both sockets are closed
 
 	mu     sync.Mutex
+	linked bool
 	how    Close // how the client's end is to close
 	hung   bool
 	reason string
@@ -118,6 +119,9 @@ func (c *connection) link(packet []byte) error {
 	if err := c.chain(never.Toxics); err != nil {
 		return err
 	}
+	c.mu.Lock()
+	c.linked = true
+	c.mu.Unlock()
 	c.parts.Add(linkParts)
 	up, down := stream.Upstream, stream.Downstream
 	never.Toxics.StartLink(c.proxy.server, name+"up", c.client, c.server, up)
@@ -187,6 +191,13 @@ func (c *connection) because(reason string) {
 	if c.reason == "" {
 		c.reason = reason
 	}
+}
+
+// alive tells whether a client is joined to the server.
+func (c *connection) alive() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.linked && !isClosed(c.ended)
 }
 
 func (c *connection) manner() Close {

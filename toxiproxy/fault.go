@@ -148,15 +148,16 @@ func (f *Fault) aim(victim *socket, allowed int64) {
 	f.victim, f.anchor = victim, allowed
 }
 
-// fire counts, tells the listener and runs OnFire. No lock may be held.
+// fire counts, runs OnFire and then tells the listener, who may act on what OnFire found. No lock
+// may be held.
 func (f *Fault) fire(p *Proxy, e Event) {
 	f.mu.Lock()
 	f.fired++
 	f.executed = e.Answer
 	f.mu.Unlock()
 	e.Kind, e.Fault = Fired, f
-	e = p.notify(e)
 	if f.OnFire != nil {
 		f.OnFire(e)
 	}
+	p.notify(e)
 }

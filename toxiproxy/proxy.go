@@ -88,13 +88,12 @@ func Open(config Config) (*Proxy, error) {
 // Addr is the wire's host:port, for a client's DSN.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Connections is how many connections are open now, those left hanging included.
+// Connections is how many connections are open now, those left hanging included. One that is
+// still in its start-up packet, or only carries a CancelRequest, is none yet.
 func (p *Proxy) Connections() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	open := 0
-	for _, c := range p.connections {
-		if !isClosed(c.ended) {
+	for _, c := range p.open() {
+		if c.alive() {
 			open++
 		}
 	}
