@@ -74,16 +74,16 @@ func TestACopyWaitsForTheOpenOne(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		copy    inbox.SnapshotEvent
-		commit  bool
+		end     string // of the open one
 		outcome inbox.Outcome
 		err     error
 	}{
-		{"copy, committed", paid, true, inbox.Duplicate, nil},
-		{"copy, rolled back", paid, false, inbox.Applied, nil},
-		{"changed, committed", changed, true, "", inbox.ErrReusedEventID},
-		{"changed, rolled back", changed, false, inbox.Applied, nil},
-		{"same revision, committed", second, true, "", inbox.ErrReusedRevision},
-		{"same revision, rolled back", second, false, inbox.Applied, nil},
+		{"copy, committed", paid, "COMMIT", inbox.Duplicate, nil},
+		{"copy, rolled back", paid, "ROLLBACK", inbox.Applied, nil},
+		{"changed, committed", changed, "COMMIT", "", inbox.ErrReusedEventID},
+		{"changed, rolled back", changed, "ROLLBACK", inbox.Applied, nil},
+		{"same revision, committed", second, "COMMIT", "", inbox.ErrReusedRevision},
+		{"same revision, rolled back", second, "ROLLBACK", inbox.Applied, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDatabase(t)
@@ -96,7 +96,7 @@ func TestACopyWaitsForTheOpenOne(t *testing.T) {
 			answers := receive(t, inbox.NewSnapshots(conn, inbox.Options{}), c.copy)
 			d.waitsFor(t, pid, holder.PgConn().PID())
 
-			_, err = holder.Exec(bounded(t), map[bool]string{true: "COMMIT", false: "ROLLBACK"}[c.commit])
+			_, err = holder.Exec(bounded(t), c.end)
 			require.NoError(t, err)
 			got := <-answers
 			require.ErrorIs(t, got.err, c.err)

@@ -35,7 +35,7 @@
 // Load schema.sql once into a database encoded in UTF8, and share one receiver on a *pgxpool.Pool
 // among all handlers, as the example shows. A delivery takes one connection at a time, so a pool
 // of one is slow and never stuck. Statement caches may be on: after a migration the receiver plans
-// anew by itself. Give each call a context with a deadline a little below the sender's own time-out.
+// anew by itself. Give each call a context that ends a little before the sender's own time-out.
 //
 // The source is yours to choose: one for each namespace of event ids, such as provider and account.
 // Derive it from the route and the key that verified the signature. What a body says about itself

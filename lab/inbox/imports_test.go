@@ -25,6 +25,8 @@ func TestOnlyPgxIsImported(t *testing.T) {
 		"-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	require.NoError(t, err)
 	for _, path := range strings.Fields(string(out)) {
-		require.True(t, path == "webhooklab/lab/inbox" || !strings.HasPrefix(path, "webhooklab"), path)
+		if path != "webhooklab/lab/inbox" {
+			require.False(t, strings.HasPrefix(path, "webhooklab"), path)
+		}
 	}
 }

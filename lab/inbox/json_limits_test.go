@@ -77,7 +77,8 @@ func value(depth int) *rapid.Generator[string] {
 			members := rapid.SliceOfN(member(depth-1), 0, 3).Draw(t, "object")
 			return "{" + strings.Join(members, " , ") + "}"
 		case 1:
-			return "[" + strings.Join(rapid.SliceOfN(value(depth-1), 0, 3).Draw(t, "array"), ",") + "]"
+			values := rapid.SliceOfN(value(depth-1), 0, 3).Draw(t, "array")
+			return "[" + strings.Join(values, ",") + "]"
 		default:
 			return value(0).Draw(t, "leaf")
 		}
@@ -100,7 +101,8 @@ func text() *rapid.Generator[string] {
 func number() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		sign := rapid.SampledFrom([]string{"", "-"}).Draw(t, "sign")
-		whole := rapid.SampledFrom([]string{"0", "1", "10", "90071992547409930", "5000"}).Draw(t, "whole")
+		whole := rapid.SampledFrom([]string{"0", "1", "10", "90071992547409930", "5000"}).
+			Draw(t, "whole")
 		fraction := rapid.SampledFrom([]string{"", ".0", ".5", ".0001", ".10000", ".00000"}).
 			Draw(t, "fraction")
 		if rapid.Bool().Draw(t, "plain") {

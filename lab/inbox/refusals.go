@@ -16,7 +16,8 @@ type refusal struct {
 	digest             [sha256.Size]byte
 }
 
-const refuseSQL = `INSERT INTO webhook_refusal AS known (source, event_id, reason, digest, constraint_name)
+const refuseSQL = `INSERT INTO webhook_refusal AS known
+    (source, event_id, reason, digest, constraint_name)
 VALUES ($1, $2, $3, $4, nullif($5, ''))
 ON CONFLICT (source, event_id, reason, digest) DO UPDATE
 SET deliveries = known.deliveries + 1, -- a sender that insists adds no rows

@@ -12,31 +12,31 @@ import (
 // Every way to be out of shape is refused before SQL, leaves one refusal row and nothing else.
 func TestAnInvalidEventLeavesOnlyItsRefusal(t *testing.T) {
 	d := newDatabase(t)
+	long := strings.Repeat
 	for reason, spoil := range map[string]func(*inbox.SnapshotEvent){
-		"source_empty":                 func(e *inbox.SnapshotEvent) { e.Source = "" },
-		"source_too_long":              func(e *inbox.SnapshotEvent) { e.Source = strings.Repeat("s", 256) },
-		"source_has_nul":               func(e *inbox.SnapshotEvent) { e.Source = "s\x00" },
-		"source_not_utf8":              func(e *inbox.SnapshotEvent) { e.Source = "s\xff" },
-		"event_id_empty":               func(e *inbox.SnapshotEvent) { e.EventID = "" },
-		"event_id_too_long":            func(e *inbox.SnapshotEvent) { e.EventID = strings.Repeat("é", 513) },
-		"event_id_has_nul":             func(e *inbox.SnapshotEvent) { e.EventID = "\x00" },
-		"event_id_not_utf8":            func(e *inbox.SnapshotEvent) { e.EventID = "\xed\xa0\x80" },
-		"object_id_empty":              func(e *inbox.SnapshotEvent) { e.ObjectID = "" },
-		"object_id_too_long":           func(e *inbox.SnapshotEvent) { e.ObjectID = strings.Repeat("o", 1025) },
-		"object_id_has_nul":            func(e *inbox.SnapshotEvent) { e.ObjectID = "o\x00o" },
-		"object_id_not_utf8":           func(e *inbox.SnapshotEvent) { e.ObjectID = "\xc0\x80" },
-		"revision_not_positive":        func(e *inbox.SnapshotEvent) { e.Revision = 0 },
+		"source_empty":                 source(""),
+		"source_too_long":              source(long("s", 256)),
+		"source_has_nul":               source("s\x00"),
+		"source_not_utf8":              source("s\xff"),
+		"event_id_empty":               eventID(""),
+		"event_id_too_long":            eventID(long("é", 513)),
+		"event_id_has_nul":             eventID("\x00"),
+		"event_id_not_utf8":            eventID("\xed\xa0\x80"),
+		"object_id_empty":              objectID(""),
+		"object_id_too_long":           objectID(long("o", 1025)),
+		"object_id_has_nul":            objectID("o\x00o"),
+		"object_id_not_utf8":           objectID("\xc0\x80"),
+		"revision_not_positive":        revision(0),
 		"snapshot_empty":               snapshot(""),
 		"snapshot_not_json":            snapshot(`{"v": 1} {}`),
 		"snapshot_not_an_object":       snapshot(` [1]`),
 		"snapshot_not_utf8":            snapshot("{\"v\": \"\xff\"}"),
 		"snapshot_too_deep":            snapshot(nested(513)),
-		"snapshot_too_large":           snapshot(`{"v": "` + strings.Repeat("x", 1<<20) + `"}`),
+		"snapshot_too_large":           snapshot(`{"v": "` + long("x", 1<<20) + `"}`),
 		"snapshot_has_nul":             snapshot(`{"v": "\u0000"}`),
 		"snapshot_has_lone_surrogate":  snapshot(`{"\ud800": 1}`),
 		"snapshot_number_out_of_range": snapshot(`{"v": 1e131072}`),
-		"snapshot_numbers_too_long": snapshot(
-			`{"v": [1` + strings.Repeat(`,1e131071`, 33) + `]}`),
+		"snapshot_numbers_too_long":    snapshot(`{"v": [1` + long(`,1e131071`, 33) + `]}`),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			e := event("evt_"+reason, "order_1", 1, `{"v": 1}`)
@@ -50,6 +50,22 @@ func TestAnInvalidEventLeavesOnlyItsRefusal(t *testing.T) {
 	}
 	require.Zero(t, d.number(t, `SELECT count(*) FROM webhook_inbox`))
 	require.Zero(t, d.number(t, `SELECT count(*) FROM object_state`))
+}
+
+func source(s string) func(*inbox.SnapshotEvent) {
+	return func(e *inbox.SnapshotEvent) { e.Source = s }
+}
+
+func eventID(s string) func(*inbox.SnapshotEvent) {
+	return func(e *inbox.SnapshotEvent) { e.EventID = s }
+}
+
+func objectID(s string) func(*inbox.SnapshotEvent) {
+	return func(e *inbox.SnapshotEvent) { e.ObjectID = s }
+}
+
+func revision(n int64) func(*inbox.SnapshotEvent) {
+	return func(e *inbox.SnapshotEvent) { e.Revision = n }
 }
 
 func snapshot(document string) func(*inbox.SnapshotEvent) {
@@ -85,7 +101,7 @@ func TestTheLimitsThemselvesAreAccepted(t *testing.T) {
 		`{"v": 0.` + strings.Repeat("0", 200_000) + `1e200000}`,
 		`{"v": "\\u0000", "\\ud800": "\ud83d\ude00\udbff\udfff\uffff"}`,
 	} {
-		e := event(strings.Repeat("é", 512-i)+strings.Repeat("a", 2*i), "order_1", int64(i+1), document)
+		e := event(strings.Repeat("é", 512-i)+strings.Repeat("a", 2*i), "", int64(i+1), document)
 		e.Source = strings.Repeat("s", 255)
 		e.ObjectID = strings.Repeat("o", 1024)
 		accepts(t, d.receiver, inbox.Applied, e)

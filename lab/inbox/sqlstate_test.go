@@ -69,7 +69,8 @@ func TestBeginningNeverBlamesTheDelivery(t *testing.T) {
 		require.Equal(t, ErrUnavailable, failure.Kind)
 		require.Equal(t, "unexpected", failure.Reason)
 	}
-	require.Equal(t, "insufficient_resources", failed("begin", &pgconn.PgError{Code: "53300"}).Reason)
+	full := failed("begin", &pgconn.PgError{Code: "53300"})
+	require.Equal(t, "insufficient_resources", full.Reason)
 }
 
 func TestFailuresWithoutTheServerAreUnavailable(t *testing.T) {

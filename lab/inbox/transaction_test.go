@@ -191,7 +191,9 @@ func TestACallerCanGiveUp(t *testing.T) {
 
 func TestALostConnectionStoresNothing(t *testing.T) {
 	d := newDatabase(t)
-	for _, command := range []string{"INSERT INTO webhook_inbox", "INSERT INTO object_state", "COMMIT"} {
+	for _, command := range []string{
+		"INSERT INTO webhook_inbox", "INSERT INTO object_state", "COMMIT",
+	} {
 		cut := between{d.pool, command, func(tx pgx.Tx) {
 			d.exec(t, `SELECT pg_terminate_backend($1, 10000)`, tx.Conn().PgConn().PID())
 		}}
