@@ -12,12 +12,15 @@ import (
 var scheduleLine = regexp.MustCompile(`^[a-z0-9_]+@[0-9]+( |$)`)
 
 // Again is the command that repeats what this entry judged: its schedule where it has one, its own
-// command, or the same suite, name and seed.
+// command, or the same name and seed. A free run has no schedule that could be played again.
 func (e Entry) Again(seed uint64) string {
 	switch {
-	case scheduleLine.MatchString(e.Replay):
+	case e.Suite == Flawed:
+		return "go test ./scenarios -count=1 -run " +
+			quoted("TestFlawedReceiversAreCaught/"+exactly(e.Name))
+	case e.Suite != Free && scheduleLine.MatchString(e.Replay):
 		return "./run_lab.sh --replay " + quoted(strings.TrimSpace(e.Replay))
-	case e.Replay != "":
+	case e.Replay != "" && e.Suite != Free:
 		return e.Replay
 	case e.Suite == Law:
 		return fmt.Sprintf("./run_lab.sh --seed %d --law %s", seed, quoted(exactly(e.Name)))

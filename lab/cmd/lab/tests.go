@@ -55,14 +55,19 @@ func (g *gate) testArguments() []string {
 	if g.short {
 		args = append(args, "-short")
 	}
-	if g.law != "" {
-		return append(args, "-run", g.law, "./properties")
+	return append(args, g.whichTests()...)
+}
+
+func (g *gate) whichTests() []string {
+	switch {
+	case g.law != "":
+		return []string{"-run", g.law, "./properties"}
+	case g.scenario != "":
+		return []string{"-run", "^(TestScenarios|TestLoops)$", "./scenarios"}
+	case g.replay != "":
+		return []string{"-run", "^TestReplay$", "./scenarios"}
 	}
-	args = append(args, "./scenarios")
-	if g.scenario == "" && g.replay == "" {
-		args = append(args, "./properties")
-	}
-	return args
+	return []string{"-skip", "^TestReplay$", "./scenarios", "./properties"}
 }
 
 // steers matches variables that would steer the tests or gotestsum from outside.

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTestsReadThisRunAndNothingFromOutside(t *testing.T) {
+	g := gate{options: options{loops: 7, sequences: 50, seed: 9, scenario: "^a"}, dir: "/x"}
+	env := g.testEnvironment([]string{"HOME=/h", "LAB_SEED=1", "LAB_REPLAY=old@1", "LAB_KEEP=1",
+		"TEST_DIRECTORY=./else", "GOTESTSUM_FORMAT=dots"}, "handed")
+	require.Equal(t, []string{"HOME=/h", "LAB_KEEP=1", "LAB_GATE=1", "LAB_LOGS=/x",
+		"LAB_LOOPS=7", "LAB_SEQUENCES=50", "LAB_SEED=9", "LAB_SERVER_HANDOVER=handed",
+		"LAB_SCENARIO=^a"}, env)
+}
+
+func TestWhatIsRun(t *testing.T) {
+	for want, o := range map[string]options{
+		"-skip ^TestReplay$ ./scenarios ./properties":        {},
+		"-run ^(TestScenarios|TestLoops)$ ./scenarios":       {scenario: "x"},
+		"-run ^TestReplay$ ./scenarios":                      {replay: "x@1"},
+		"-run Shuffled ./properties":                         {law: "Shuffled"},
+		"-short -skip ^TestReplay$ ./scenarios ./properties": {short: true},
+	} {
+		g := gate{options: o}
+		require.True(t, strings.HasSuffix(strings.Join(g.testArguments(), " "), want), want)
+	}
+}
+
+func TestFailedTestsAreNamedInnermost(t *testing.T) {
+	dir := t.TempDir()
+	require.Empty(t, failedTests(dir))
+	events := `{"Action":"run","Package":"webhooklab/scenarios","Test":"TestLoops"}
+{"Action":"fail","Package":"webhooklab/scenarios","Test":"TestLoops/deadlock"}
+{"Action":"fail","Package":"webhooklab/scenarios","Test":"TestLoops"}
+not an event
+{"Action":"fail","Package":"webhooklab/properties","Test":"TestLoops"}
+{"Action":"fail","Package":"webhooklab/properties"}`
+	file := filepath.Join(dir, "tests.jsonl")
+	require.NoError(t, os.WriteFile(file, []byte(events), 0o644))
+	require.Equal(t, []string{"scenarios.TestLoops/deadlock", "properties.TestLoops"},
+		failedTests(dir))
+}
