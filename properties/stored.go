@@ -42,13 +42,13 @@ SELECT source, '', object_id, revision, snapshot::text
 	)
 	once := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, conn, once, func(tx pgx.Tx) error {
-		if s.Events, err = readDeliveries(ctx, tx, events, state.Events, sources); err != nil {
+		if s.Events, err = readDeliveries(ctx, tx, events, state.SQL("events"), sources); err != nil {
 			return err
 		}
-		if s.Objects, err = readDeliveries(ctx, tx, objects, state.Objects, sources); err != nil {
+		if s.Objects, err = readDeliveries(ctx, tx, objects, state.SQL("objects"), sources); err != nil {
 			return err
 		}
-		s.Refusals, err = readRefusals(ctx, tx, state.Refusals, sources)
+		s.Refusals, err = readRefusals(ctx, tx, state.SQL("refusals"), sources)
 		return err
 	})
 	if err != nil {

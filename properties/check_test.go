@@ -1,0 +1,134 @@
+package properties_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"webhooklab/lab"
+	"webhooklab/lab/report"
+)
+
+// tally counts what the tests of this binary drew.
+type tally struct {
+	sequences, deliveries, overlaps int
+	armed, fired                    int // faults
+}
+
+func (c *tally) String() string {
+	return fmt.Sprintf("%d sequences drawn, %d deliveries, %d pairs of them overlapped; "+
+		"%d faults armed, %d fired, %d were never reached",
+		c.sequences, c.deliveries, c.overlaps, c.armed, c.fired, c.armed-c.fired)
+}
+
+func (c *tally) minus(o tally) tally {
+	return tally{
+		c.sequences - o.sequences, c.deliveries - o.deliveries, c.overlaps - o.overlaps,
+		c.armed - o.armed, c.fired - o.fired,
+	}
+}
+
+// A property is a law over drawn sequences, and its share of all that are drawn, in percent.
+type property struct {
+	law     string
+	percent int
+	proof   func(tally) string // says what makes a run worthless, "" if nothing does
+}
+
+// check draws the property's share and keeps the verdict.
+func (p property) check(t *testing.T, prop func(*rapid.T)) {
+	t.Helper()
+	noLeaks(t)
+	checks := max(1, ground.total*p.percent/100)
+	r := &run{property: p, before: ground.drawn, began: time.Now(), seed: max(1, ground.seed)}
+	t.Cleanup(func() { r.keep(t) })
+	rapidChecks := checks
+	if testing.Short() {
+		rapidChecks *= 5 // rapid takes a fifth of it
+	}
+	require.NoError(t, setFlag("rapid.checks", rapidChecks))
+	require.NoError(t, setFlag("rapid.nofailfile", ground.logs == ""))
+	rapid.Check(t, func(rt *rapid.T) { r.once(rt, prop) })
+	if p.proof != nil {
+		r.worthless = p.proof(ground.drawn.minus(r.before))
+		require.Empty(t, r.worthless, "unknown: nothing was put to the test")
+	}
+}
+
+// A run is one test's way through its share.
+type run struct {
+	property
+	before    tally
+	began     time.Time
+	seed      uint64 // of the check in progress, then of the first that failed
+	checks    uint64
+	failed    bool
+	worthless string
+}
+
+// once runs one check. Its seed alone repeats it: rapid adds the check's number to the seed of the
+// one before. After the first failure rapid is repeating and shrinking, and nothing is counted.
+func (r *run) once(t *rapid.T, prop func(*rapid.T)) {
+	if !r.failed {
+		r.seed += r.checks
+		r.checks++
+		ground.drawn.sequences++
+		defer func() { r.failed = t.Failed() }()
+	}
+	prop(t)
+}
+
+// keep tells the verdict, and puts it and rapid's fail files among the evidence.
+func (r *run) keep(t *testing.T) {
+	drawn := ground.drawn.minus(r.before)
+	e := report.Entry{
+		Suite: report.Law, Name: t.Name(), Law: r.law, Verdict: lab.VerdictValid,
+		Runs: drawn.sequences, Overlaps: drawn.overlaps, Elapsed: time.Since(r.began),
+		Detail: drawn.String(),
+	}
+	t.Log(e.Detail)
+	if t.Failed() {
+		e.Verdict, e.Reason = lab.VerdictInvalid, "the law was broken"
+		if r.worthless != "" {
+			e.Verdict, e.Reason = lab.VerdictUnknown, r.worthless
+		}
+		e.Offences = []lab.Offence{{Verdict: e.Verdict, Law: r.law, Text: e.Reason}}
+		e.Replay = fmt.Sprintf("./run_lab.sh --law %s --seed %d", t.Name(), r.seed)
+		t.Logf("to repeat: %s", e.Replay)
+	}
+	if err := errors.Join(moveFailFiles(t.Name()), report.Append(ground.logs, e)); err != nil {
+		t.Errorf("keep the evidence: %v", err)
+	}
+}
+
+// moveFailFiles takes what rapid left in its own folder to the evidence.
+func moveFailFiles(test string) error {
+	if ground.logs == "" {
+		return nil
+	}
+	left, err := filepath.Glob(filepath.Join("testdata", "rapid", test, "*.fail"))
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	folder := filepath.Join(ground.logs, "rapid")
+	err = os.MkdirAll(folder, 0o755)
+	for _, file := range left {
+		text, readErr := os.ReadFile(file)
+		err = errors.Join(err, readErr,
+			os.WriteFile(filepath.Join(folder, filepath.Base(file)), text, 0o644), os.Remove(file))
+	}
+	return err
+}
+
+// noLeaks is called first, so that it looks last.
+func noLeaks(t testing.TB) {
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+}
