@@ -31,6 +31,13 @@ func (g *gate) runTests(ctx context.Context, handover string) (passed bool, err 
 	cmd.Dir, cmd.Env = g.root, g.testEnvironment(postgres.Environment(), handover)
 	cmd.Stdout, cmd.Stderr = g.out, g.errs
 	cmd.WaitDelay = graceBound
+	if g.terminal {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		p := startProgress(g.out, g.dir, tick.C)
+		defer p.end()
+		cmd.Stdout, cmd.Stderr = p, p
+	}
 	group, err := startGroup(cmd)
 	if err != nil {
 		return false, fmt.Errorf("start the tests: %w; is Go in PATH?", err)
@@ -46,7 +53,8 @@ func (g *gate) runTests(ctx context.Context, handover string) (passed bool, err 
 func (g *gate) testArguments() []string {
 	format := []string{"--format", "testname", "--no-color"}
 	if g.terminal {
-		format = []string{"--format", "testname"}
+		format = []string{"--format", "testname", "--no-color=" +
+			strconv.FormatBool(os.Getenv("NO_COLOR") != "")}
 	}
 	args := append([]string{"tool", "gotestsum",
 		"--junitfile", filepath.Join(g.dir, "junit.xml"),
