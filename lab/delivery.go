@@ -2,7 +2,10 @@ package lab
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // A Delivery is one attempt to hand an event over.
@@ -23,7 +26,18 @@ func (d Delivery) String() string {
 	if d.Body != nil {
 		return fmt.Sprintf("body %.60q", d.Body)
 	}
-	return fmt.Sprintf("%.40q %.40q@%d %.60s", d.EventID, d.ObjectID, d.Revision, d.Snapshot)
+	return fmt.Sprintf("%s %s@%d %s",
+		plainly(d.EventID, 40), plainly(d.ObjectID, 40), d.Revision, plainly(string(d.Snapshot), 60))
+}
+
+// plainly cuts a text to n bytes, and quotes it unless it reads the same without.
+func plainly(text string, n int) string {
+	short := text[:min(n, len(text))]
+	quoted := strconv.Quote(short)
+	if short == "" || strings.ContainsAny(quoted, `\`) && !json.Valid([]byte(short)) {
+		return quoted
+	}
+	return short
 }
 
 // An Answer is what the sender learned: the outcome's name, and whether it was acknowledged.
@@ -61,24 +75,3 @@ type Receiver interface {
 
 // NewReceiver makes a fresh receiver that talks to PostgreSQL through dsn and nothing else.
 type NewReceiver func(ctx context.Context, dsn string) (Receiver, error)
-
-// State is what the judge may see of a receiver: queries over its own tables.
-//
-// Events yields source, event_id, object_id, revision, snapshot of every accepted event; Objects
-// yields source, object_id, revision, snapshot of every object's current state. Refusals yields
-// source, event_id, reason, deliveries of what was refused; empty if the receiver keeps none.
-type State struct {
-	Events   string
-	Objects  string
-	Refusals string
-}
-
-// ReferenceState reads the tables of schema.sql.
-var ReferenceState = State{
-	Events: `SELECT source, event_id, object_id, revision, snapshot
-  FROM webhook_inbox`,
-	Objects: `SELECT source, object_id, revision, snapshot
-  FROM object_state`,
-	Refusals: `SELECT source, event_id, reason, deliveries
-  FROM webhook_refusal`,
-}

@@ -1,9 +1,5 @@
 package lab
 
-import (
-	"fmt"
-)
-
 // Equal demands that a number counted by the scenario is what it should be.
 func (l *Lab) Equal(what string, want, got int) {
 	if got != want {
@@ -11,10 +7,24 @@ func (l *Lab) Equal(what string, want, got int) {
 	}
 }
 
-// Stored demands that so many events of this run are accepted, as the receiver's State shows them.
-func (l *Lab) Stored(want int) {
-	l.Equal("accepted events", want, l.count(
-		fmt.Sprintf(`SELECT FROM (%s) AS e WHERE source = ANY ($1::text[])`, l.cfg.State.Events),
+// Stored demands that so many events of this run are accepted.
+func (l *Lab) Stored(want int) { l.Shows(want, "events") }
+
+// Refused demands that so many refusals of this run are on record, each counted once however often
+// it was sent. Receivers that keep no refusals are not asked.
+func (l *Lab) Refused(want int) {
+	if l.cfg.State.SQL("refusals") != "" {
+		l.Shows(want, "refusals")
+	}
+}
+
+// Shows demands that a table of the receiver's State has so many rows of this run.
+func (l *Lab) Shows(want int, table string) {
+	sql := l.cfg.State.SQL(table)
+	if sql == "" {
+		l.give(VerdictNotRun, "the receiver does not show its %s", table)
+	}
+	l.Equal(table, want, l.count(`SELECT FROM (`+sql+`) AS t WHERE source = ANY ($1::text[])`,
 		l.fresher()))
 }
 
@@ -38,15 +48,4 @@ func (l *Lab) count(sql string, args ...any) int {
 		l.give(VerdictUnknown, "count rows: %v", err)
 	}
 	return n
-}
-
-// Refused demands that so many refusals of this run are on record, each counted once however often
-// it was sent. Receivers that keep no refusals are not asked.
-func (l *Lab) Refused(want int) {
-	if l.cfg.State.Refusals == "" {
-		return
-	}
-	l.Equal("refusals", want, l.count(
-		fmt.Sprintf(`SELECT FROM (%s) AS r WHERE source = ANY ($1::text[])`, l.cfg.State.Refusals),
-		l.fresher()))
 }

@@ -4,16 +4,17 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // An Invariant is a law in words and a SELECT that must return no rows.
 //
-// The SELECT sees three tables, whatever the receiver's schema: events and objects as the
-// receiver's State gives them, and acked(source, event_id, object_id, revision, snapshot text,
-// outcome): the deliveries that were acknowledged. All three hold only what belongs to the run;
-// sources(source) lists the run's sources, for a law that looks into another table.
+// The SELECT sees, whatever the receiver's schema, the tables of its State and
+// acked(source, event_id, object_id, revision, snapshot text, outcome): the deliveries that were
+// acknowledged. All hold only what belongs to the run; sources(source) lists the run's sources, for
+// a law that looks into another table.
 type Invariant struct {
 	Name string
 	Law  string
@@ -23,13 +24,7 @@ type Invariant struct {
 const judged = `
 WITH sources AS (
 	SELECT unnest($1::text[]) AS source
-), events AS (
-	SELECT * FROM (%s) AS e
-	 WHERE source = ANY ($1::text[])
-), objects AS (
-	SELECT * FROM (%s) AS o
-	 WHERE source = ANY ($1::text[])
-), acked AS (
+), %sacked AS (
 	SELECT *
 	  FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[])
 	    AS a(source, event_id, object_id, revision, snapshot, outcome)
@@ -37,29 +32,25 @@ WITH sources AS (
 SELECT to_jsonb(offence)::text
   FROM (%s) AS offence`
 
+const shown = `%s AS (
+	SELECT * FROM (%s) AS shown
+	 WHERE source = ANY ($1::text[])
+), `
+
 // Check returns the offending rows of this law as JSON, none when it holds.
 func (v Invariant) Check(
 	ctx context.Context, conn *pgx.Conn, state State, sources []string, ops []Operation,
 ) ([]string, error) {
-	columns := make([][]string, 5)
-	var revisions []int64
-	for _, op := range ops {
-		d := op.Delivery
-		if !op.Answer.Acked || d.Body != nil {
-			continue
-		}
-		for i, text := range []string{
-			d.Source, d.EventID, d.ObjectID, string(d.Snapshot), op.Answer.Outcome,
-		} {
-			if strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {
-				return []string{fmt.Sprintf("acknowledged what no text can hold: %q", text)}, nil
-			}
-			columns[i] = append(columns[i], text)
-		}
-		revisions = append(revisions, d.Revision)
+	var tables strings.Builder
+	for _, t := range state {
+		fmt.Fprintf(&tables, shown, t.Name, t.SQL)
 	}
-	rows, err := conn.Query(ctx, fmt.Sprintf(judged, state.Events, state.Objects, v.SQL),
-		sources, columns[0], columns[1], columns[2], revisions, columns[3], columns[4])
+	acks, unstorable := acked(ops)
+	if unstorable != "" {
+		return []string{unstorable}, nil
+	}
+	rows, err := conn.Query(ctx, fmt.Sprintf(judged, tables.String(), v.SQL),
+		sources, acks.source, acks.event, acks.object, acks.revision, acks.snapshot, acks.outcome)
 	if err != nil {
 		return nil, fmt.Errorf("lab: law %s: %w", v.Name, err)
 	}
@@ -68,6 +59,35 @@ func (v Invariant) Check(
 		return nil, fmt.Errorf("lab: law %s: %w", v.Name, err)
 	}
 	return found, nil
+}
+
+// columns are those of the table acked.
+type columns struct {
+	source, event, object, snapshot, outcome []string
+	revision                                 []int64
+}
+
+// acked turns the acknowledged deliveries into columns. An acknowledged text that PostgreSQL can't
+// even be asked about is an offence of every law.
+func acked(ops []Operation) (c columns, unstorable string) {
+	for _, op := range ops {
+		d := op.Delivery
+		if !op.Answer.Acked || d.Body != nil {
+			continue
+		}
+		for _, text := range []string{d.Source, d.EventID, d.ObjectID, string(d.Snapshot)} {
+			if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
+				return c, fmt.Sprintf("acknowledged what no text can hold: %q", text)
+			}
+		}
+		c.source = append(c.source, d.Source)
+		c.event = append(c.event, d.EventID)
+		c.object = append(c.object, d.ObjectID)
+		c.revision = append(c.revision, d.Revision)
+		c.snapshot = append(c.snapshot, string(d.Snapshot))
+		c.outcome = append(c.outcome, op.Answer.Outcome)
+	}
+	return c, ""
 }
 
 // judge demands every law of what the run left behind.
@@ -99,38 +119,30 @@ func (l *Lab) fresher() []string {
 	return names
 }
 
-// Rows of the receiver's state that belong to this run, one line each, sorted.
+// tellRows adds what the receiver shows of this run to the transcript, a line a row, sorted.
 func (l *Lab) tellRows() {
-	const events = `
-SELECT format('%%s %%s %%s@%%s %%s', source, event_id, object_id, revision, snapshot)
-  FROM (%s) AS e WHERE source = ANY ($1::text[]) ORDER BY 1`
-	const objects = `
-SELECT format('%%s %%s@%%s %%s', source, object_id, revision, snapshot)
-  FROM (%s) AS o WHERE source = ANY ($1::text[]) ORDER BY 1`
-	const refusals = `
-SELECT format('%%s %%s %%s x%%s', source, left(event_id, 40), reason, deliveries)
-  FROM (%s) AS r WHERE source = ANY ($1::text[]) ORDER BY 1`
-	l.tellTable("accepted events", fmt.Sprintf(events, l.cfg.State.Events))
-	l.tellTable("current objects", fmt.Sprintf(objects, l.cfg.State.Objects))
-	if l.cfg.State.Refusals != "" {
-		l.tellTable("refusals", fmt.Sprintf(refusals, l.cfg.State.Refusals))
-	}
-}
-
-func (l *Lab) tellTable(title, sql string) {
 	l.observer.mu.Lock()
 	defer l.observer.mu.Unlock()
-	l.line("%s:", title)
-	rows, err := l.observer.conn.Query(l.ctx, sql, l.fresher())
-	if err != nil {
-		l.blame(VerdictUnknown, "read the %s: %v", title, err)
-		return
-	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		l.blame(VerdictUnknown, "read the %s: %v", title, err)
-	}
-	for _, line := range lines {
-		l.line("  %.120s", line)
+	for _, t := range l.cfg.State {
+		rows, err := l.observer.conn.Query(l.ctx, `
+SELECT (
+	SELECT string_agg(left(coalesce(value, '-'), 60), ' ' ORDER BY place)
+	  FROM json_each_text(row_to_json(t)) WITH ORDINALITY AS c(name, value, place)
+  )
+  FROM (`+t.SQL+`) AS t
+ WHERE source = ANY ($1::text[])
+ ORDER BY 1`, l.fresher())
+		if err != nil {
+			l.blame(VerdictUnknown, "read the %s: %v", t.Name, err)
+			return
+		}
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			l.blame(VerdictUnknown, "read the %s: %v", t.Name, err)
+		}
+		l.line("%s: %d", t.Name, len(lines))
+		for _, line := range lines {
+			l.line("  %s", line)
+		}
 	}
 }

@@ -17,7 +17,7 @@ type Config struct {
 	DSN    string           // a database of the lab's own; a clone of the template
 	Server *postgres.Server // what it can do decides what is run; nil: nothing special
 	New    NewReceiver
-	State  State       // zero: ReferenceState
+	State  State       // nil: ReferenceState
 	Laws   []Invariant // demanded after every run
 	Seed   uint64
 	Bound  time.Duration     // of one step and of one delivery; 0: 10 s
@@ -34,6 +34,8 @@ type Lab struct {
 	observer *observer
 	mail     *mailbox
 	kept     map[string]*Session
+
+	reference bool // the receiver's tables are those of schema.sql
 
 	// of the run in progress
 	law        string
@@ -53,7 +55,7 @@ var runs atomic.Uint64
 
 // Open connects the lab's observer. Close the lab when done.
 func Open(ctx context.Context, cfg Config) (*Lab, error) {
-	if cfg.State == (State{}) {
+	if cfg.State == nil {
 		cfg.State = ReferenceState
 	}
 	if cfg.Bound == 0 {
@@ -66,6 +68,7 @@ func Open(ctx context.Context, cfg Config) (*Lab, error) {
 	return &Lab{
 		History: NewHistory(), cfg: cfg, ctx: ctx, observer: o, mail: newMailbox(),
 		kept: map[string]*Session{}, sources: map[string]string{},
+		reference: cfg.State.SQL("events") == ReferenceState.SQL("events"),
 	}, nil
 }
 

@@ -86,8 +86,7 @@ func (l *Lab) Run(ctx context.Context, sc Scenario) Report {
 }
 
 func (l *Lab) cannot(sc Scenario) string {
-	own := l.cfg.State.Events != ReferenceState.Events || l.cfg.State.Objects != ReferenceState.Objects
-	if sc.Reference && own {
+	if sc.Reference && !l.reference {
 		return "it touches the reference tables by name, and this receiver has its own"
 	}
 	for _, need := range sc.Needs {

@@ -168,6 +168,18 @@ func (s *Session) Deliver(d Delivery) *Session {
 	})
 }
 
+// Do has the session's receiver do something else than receive: work, recover, send. The op finds
+// the ability by type assertion.
+func (s *Session) Do(what string, op func(context.Context, Receiver) (Answer, error)) *Session {
+	return s.start(what, func(ctx context.Context) (Answer, error) {
+		r, err := s.open(ctx)
+		if err != nil {
+			return Unknown, err
+		}
+		return op(ctx, r)
+	})
+}
+
 func (s *Session) open(ctx context.Context) (_ Receiver, err error) {
 	if s.receiver == nil {
 		s.receiver, err = s.lab.cfg.New(ctx, s.dsn)
