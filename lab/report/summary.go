@@ -98,10 +98,22 @@ func tellHeld(b *strings.Builder, entries []Entry) {
 		if t.overlaps > 0 {
 			fmt.Fprintf(b, ", %s proven", phrase(t.overlaps, "overlap", "overlaps"))
 		}
-		if t.runs > t.of && t.overlaps > 0 {
+		if (s.name == Loop || s.name == Free) && t.overlaps > 0 {
 			fmt.Fprintf(b, ", at least %d in each run", t.poorest)
 		}
 		b.WriteString("\n")
+		if s.name == Law {
+			tellLaws(b, entries)
+		}
+	}
+}
+
+// tellLaws says of each law what its sequences were made of.
+func tellLaws(b *strings.Builder, entries []Entry) {
+	for _, e := range entries {
+		if e.Suite == Law && e.Verdict == lab.VerdictValid && e.Detail != "" {
+			fmt.Fprintf(b, "    %s: %s\n", e.Name, indented(e.Detail))
+		}
 	}
 }
 

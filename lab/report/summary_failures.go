@@ -25,12 +25,13 @@ func tellFailure(b *strings.Builder, e Entry, seed uint64) {
 	if e.Law != "" {
 		fmt.Fprintf(b, "  law: %s\n", e.Law)
 	}
-	if len(e.Offences) == 0 {
-		fmt.Fprintf(b, "  %s\n", indented(e.because()))
-	} else {
+	switch {
+	case len(e.Offences) > 0:
 		tellOffences(b, e)
+	case e.Reason != "":
+		fmt.Fprintf(b, "  %s\n", indented(e.Reason))
 	}
-	if e.Detail != "" && len(e.Offences) > 0 {
+	if e.Detail != "" {
 		fmt.Fprintf(b, "  %s\n", indented(e.Detail))
 	}
 	fmt.Fprintf(b, "  again: %s\n", e.Again(seed))
