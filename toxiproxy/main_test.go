@@ -28,29 +28,37 @@ CREATE TABLE other (id bigint PRIMARY KEY);
 // patience bounds every wait of these tests; none should come near it.
 const patience = 30 * time.Second
 
-// template is cloned by every test, on the server that this test binary started.
-var template *postgres.Template
+// server is started by the first test that needs it, and cloned from by each.
+var server struct {
+	once     sync.Once
+	running  *postgres.Server
+	template *postgres.Template
+	err      error
+}
 
-func TestMain(m *testing.M) { os.Exit(runOnServer(m)) }
-
-func runOnServer(m *testing.M) int {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	server, err := postgres.Start(ctx, postgres.Config{})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 2
-	}
-	defer func() {
-		if err := server.Stop(context.Background()); err != nil {
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if server.running != nil {
+		if err := server.running.Stop(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 2)
 		}
-	}()
-	if template, err = server.Template(ctx, schema); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 2
 	}
-	return m.Run()
+	os.Exit(code)
+}
+
+func clone(t testing.TB) *postgres.Database {
+	t.Helper()
+	server.once.Do(func() {
+		server.running, server.err = postgres.Start(bounded(t), postgres.Config{})
+		if server.err == nil {
+			server.template, server.err = server.running.Template(bounded(t), schema)
+		}
+	})
+	require.NoError(t, server.err)
+	database, err := server.template.Clone(bounded(t))
+	require.NoError(t, err)
+	return database
 }
 
 // rig is one test's database, the wire to it, what the wire told, and a direct observer.
@@ -65,13 +73,12 @@ type rig struct {
 // newRig opens a wire with the stock toxics. When the test ends it must leave no goroutine.
 func newRig(t testing.TB, stock ...toxiproxy.Toxic) *rig {
 	t.Helper()
-	ignore := goleak.IgnoreCurrent()
-	t.Cleanup(func() { require.NoError(t, goleak.Find(ignore)) })
-	clone, err := template.Clone(bounded(t))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, clone.Drop(bounded(t))) })
-	r := &rig{TB: t, recorder: newRecorder(t), dsn: clone.DSN()}
+	database := clone(t)
+	t.Cleanup(func() { require.NoError(t, database.Drop(bounded(t))) })
+	noLeaks(t)
+	r := &rig{TB: t, recorder: newRecorder(t), dsn: database.DSN()}
 	r.observer = connect(t, r.dsn)
+	var err error
 	r.Proxy, err = toxiproxy.Open(toxiproxy.Config{
 		Name:     t.Name(),
 		Upstream: host(t, r.dsn),
@@ -81,6 +88,12 @@ func newRig(t testing.TB, stock ...toxiproxy.Toxic) *rig {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return r
+}
+
+// noLeaks demands that all goroutines that the test starts from here on end with it.
+func noLeaks(t testing.TB) {
+	ignore := goleak.IgnoreCurrent()
+	t.Cleanup(func() { require.NoError(t, goleak.Find(ignore)) })
 }
 
 // bounded is a context for one test, ended with it.
