@@ -45,7 +45,6 @@ type property struct {
 // check draws the property's share and keeps the verdict.
 func (p property) check(t *testing.T, prop func(*rapid.T)) {
 	t.Helper()
-	noLeaks(t)
 	checks := max(1, ground.total*p.percent/100)
 	r := &run{property: p, before: ground.drawn, began: time.Now(), seed: max(1, ground.seed)}
 	t.Cleanup(func() { r.keep(t) })
@@ -127,7 +126,7 @@ func moveFailFiles(test string) error {
 	return err
 }
 
-// noLeaks is called first, so that it looks last.
+// noLeaks is what a test begins with, so that it looks last.
 func noLeaks(t testing.TB) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })

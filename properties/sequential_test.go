@@ -15,6 +15,7 @@ import (
 // Revisions of several objects and sources come in any order and number, and conflicts and broken
 // deliveries among them.
 func TestSequences(t *testing.T) {
+	noLeaks(t)
 	p := property{law: "every answer, and what is stored in the end, is the model's", percent: 40}
 	s := reference()
 	r := s.open(t)
@@ -88,7 +89,7 @@ func (s subject) after(
 	if s.state.SQL("refusals") == "" {
 		return stored, found
 	}
-	for _, text := range properties.RefusedOnce(ops, stored.Refusals, false) {
+	for _, text := range properties.RefusedOnce(ops, stored.Refusals, 0) {
 		found = append(found, finding{refusedOnce, text})
 	}
 	return stored, found
