@@ -27,7 +27,9 @@ func TestFlawedReceiversAreCaught(t *testing.T) {
 			scenarios.Demand(t, good.Run(t.Context(), sc))
 
 			bad := bench(t, postgres.Fast, sin.New, scenarios.Options{Seed: seed()})
-			caught(t, sin.Name, bad.Run(t.Context(), sc))
+			r := bad.Run(t.Context(), sc)
+			caught(t, sin.Name, r)
+			golden(t, "flawed/"+sin.Name, r.Transcript)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"webhooklab/lab"
@@ -102,14 +103,12 @@ func aborted(err error) bool {
 	return code == "40001" || code == "40P01"
 }
 
-// shape borrows the reference's own reading of a delivery, but for its source.
+// shape borrows the reference's own reading of a delivery.
 func shape(d lab.Delivery) error {
-	body := d.Body
-	if body == nil {
-		body = encode(d)
-	}
-	_, err := inbox.ParseSnapshotEvent(d.Source, body)
-	return err
+	return inbox.SnapshotEvent{
+		Source: d.Source, EventID: d.EventID,
+		ObjectID: d.ObjectID, Revision: d.Revision, Snapshot: d.Snapshot,
+	}.Validate()
 }
 
 func claim(ctx context.Context, q querier, d lab.Delivery) (bool, error) {
@@ -157,6 +156,14 @@ RETURNING true`,
 		return lab.Applied, err
 	}
 	return lab.Stale, nil
+}
+
+func sqlState(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
 }
 
 // found: the statement returned a row.

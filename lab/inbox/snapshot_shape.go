@@ -12,6 +12,15 @@ const (
 	maxTextBytes   = 1024
 )
 
+// Validate fails with an [*Error] of kind [ErrInvalid] where Receive would refuse the event for its
+// shape. It asks no database.
+func (e SnapshotEvent) Validate() error {
+	if failure := e.check(); failure != nil {
+		return failure
+	}
+	return nil
+}
+
 // check tells what of the event's shape is wrong, without a server. What passes can be stored.
 func (e SnapshotEvent) check() *Error {
 	for _, text := range []struct {
