@@ -148,13 +148,14 @@ func TestADeadlockIsRetriedInside(t *testing.T) {
 		"ROLLBACK": inbox.Applied,
 	} {
 		d := newDatabase(t)
-		outsider, answers, victim := deadlock(t, d, inbox.Options{})
+		// The receiver may claim again before the outsider has woken, and deadlock once more.
+		outsider, answers, victim := deadlock(t, d, inbox.Options{Attempts: 10})
 		_, err := outsider.Exec(bounded(t), end)
 		require.NoError(t, err)
 		got := <-answers
 		require.NoError(t, got.err)
 		require.Equal(t, outcome, got.outcome)
-		require.EqualValues(t, 1, victim.seen.Load())
+		require.Positive(t, victim.seen.Load())
 		require.Equal(t, 1, d.number(t, `SELECT count(*) FROM webhook_inbox`))
 	}
 }

@@ -90,7 +90,7 @@ func text() *rapid.Generator[string] {
 	part := rapid.SampledFrom([]string{
 		`\ud83d\ude00`, `\ud83d`, `\ude00`, `\u0000`, `\\u0000`, `\\`, `\"`, `\u0001`, `\uFFFF`,
 		`\ud83d\u0041`, `\u00E9`, `\uD83D\uDE00`, `\/`, `\b\f\n\r\t`, "é", "😀", "\x7f", "\u2028",
-		"a", "u0000", `\udbff\udfff`, `\ud83d\\ude00`, "'", "{", "[", "]", "}", ",", ":",
+		"a", "u0000", `\udbff\udfff`, `\ude00\ude00`, `\ud83d\ud83d`, `\ud83d\\ude00`, "'", "{", "[", "]", "}", ",", ":",
 	})
 	return rapid.Custom(func(t *rapid.T) string {
 		return `"` + strings.Join(rapid.SliceOfN(part, 0, 4).Draw(t, "text"), "") + `"`

@@ -52,6 +52,7 @@ func TestABodyWithABadFieldIsInvalid(t *testing.T) {
 		{body(`"e\u0000"`, `"o"`, `1`, `{}`), "event_id_has_nul"},
 		{body(`"e\ud800"`, `"o"`, `1`, `{}`), "event_id_has_lone_surrogate"},
 		{body(`"e\udc00\ud800"`, `"o"`, `1`, `{}`), "event_id_has_lone_surrogate"},
+		{body(`"e\udc00\udc00"`, `"o"`, `1`, `{}`), "event_id_has_lone_surrogate"},
 		{body(`"e", "event_id": "f"`, `"o"`, `1`, `{}`), "event_id_repeated"},
 		{body(`"e"`, `{}`, `1`, `{}`), "object_id_not_a_string"},
 		{body(`"e"`, `"o"`, `"1"`, `{}`), "revision_not_an_integer"},

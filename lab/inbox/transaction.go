@@ -72,10 +72,10 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 	_ = tx.Rollback(ctx)
 }
 
-// pause waits between 5 and 10 ms, twice that after each further try, so that two rivals part. It
+// pause waits between 10 and 20 ms, twice that after each further try, so that two rivals part. It
 // reports false if ctx ended first.
 func pause(ctx context.Context, tried int) bool {
-	base := 5 * time.Millisecond << min(tried-1, 5)
+	base := 10 * time.Millisecond << min(tried-1, 5)
 	timer := time.NewTimer(base + rand.N(base))
 	defer timer.Stop()
 	select {

@@ -118,6 +118,29 @@ func TestAMigrationDoesNotStopKeptConnections(t *testing.T) {
 	}
 }
 
+// inTurn is a DB that begins each transaction on the next of its connections.
+type inTurn struct {
+	connections []*pgx.Conn
+	begun       int
+}
+
+func (d *inTurn) BeginTx(ctx context.Context, o pgx.TxOptions) (pgx.Tx, error) {
+	d.begun++
+	return d.connections[d.begun%len(d.connections)].BeginTx(ctx, o)
+}
+
+// The second try may meet another connection, whose statements are just as old.
+func TestAMigrationDoesNotStopAPoolOfStaleConnections(t *testing.T) {
+	d := newDatabase(t)
+	both := &inTurn{connections: []*pgx.Conn{d.connect(t), d.connect(t)}}
+	receiver := inbox.NewSnapshots(both, inbox.Options{})
+	accepts(t, receiver, inbox.Applied, event("evt_1", "order_1", 1, `{}`))
+	accepts(t, receiver, inbox.Applied, event("evt_2", "order_1", 2, `{}`))
+	d.exec(t, `ALTER TABLE webhook_inbox ALTER COLUMN event_id TYPE varchar(1024) COLLATE "C"`)
+	accepts(t, receiver, inbox.Applied, event("evt_3", "order_1", 3, `{}`))
+	require.Equal(t, 4, both.begun)
+}
+
 // The connection of the failed transaction is given back before the refusal asks for one.
 func TestOneConnectionIsEnough(t *testing.T) {
 	d := newDatabase(t)
