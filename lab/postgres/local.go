@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
 )
@@ -123,7 +124,7 @@ func (l *local) open(ctx context.Context) (err error) {
 func (l *local) run(ctx context.Context) error {
 	args := []string{"-D", l.data(), "-p", strconv.Itoa(l.port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="}
-	for _, setting := range settings(l.profile) {
+	for _, setting := range settings(l.profile, runtime.GOOS == "linux") {
 		args = append(args, "-c", setting)
 	}
 	cmd := exec.Command(l.binaries.postgres(), args...)

@@ -37,6 +37,7 @@ func playChild(role string) error {
 		"own":    childOwns,
 		"attach": childAttaches,
 		"crash":  childCrashes,
+		"box":    childOwnsContainer,
 	}[role]
 	if !known {
 		return fmt.Errorf("no role %q", role)

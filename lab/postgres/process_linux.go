@@ -83,3 +83,28 @@ func strays(data string) []int {
 	}
 	return found
 }
+
+// namespace tells process namespaces of one host apart: a number means nothing across them.
+func namespace() string {
+	link, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return "/" + link
+}
+
+// startTime is when a process started, in clock ticks since boot and with the boot's id; empty
+// when it is gone.
+func startTime(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	// Field 22, counted from 1; what follows the name begins with field 3.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return ""
+	}
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return fields[19] + "@" + strings.TrimSpace(string(boot))
+}

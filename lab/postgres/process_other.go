@@ -59,3 +59,12 @@ func processTable(columns string, more ...string) []string {
 // strays can't be told from other servers' processes without /proc; they end by themselves when
 // they see that their postmaster is gone.
 func strays(string) []int { return nil }
+
+// namespace is empty: there are none.
+func namespace() string { return "" }
+
+// startTime is when a process started, as ps writes it, in one word; empty when it is gone.
+func startTime(pid int) string {
+	words := strings.Fields(strings.Join(processTable("lstart=", "-p", strconv.Itoa(pid)), " "))
+	return strings.Join(words, "_")
+}

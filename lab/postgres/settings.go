@@ -1,7 +1,7 @@
 package postgres
 
 // settings are the server's own parameters, as name=value, for servers that the lab starts.
-func settings(p Profile) []string {
+func settings(p Profile, onLinux bool) []string {
 	common := []string{
 		"max_connections=200",
 		"max_prepared_transactions=8",
@@ -19,10 +19,15 @@ func settings(p Profile) []string {
 		"shared_buffers=64MB",
 		"synchronous_commit=on",
 	}
-	if p == Durable {
-		return append(common, "fsync=on", "full_page_writes=on")
+	if p == Fast {
+		// synchronous_commit stays on: without it a killed server loses acknowledged commits,
+		// while without fsync it loses none as long as the machine itself lives.
+		return append(common, "fsync=off", "full_page_writes=off")
 	}
-	// synchronous_commit stays on: without it a killed server loses acknowledged commits,
-	// while without fsync it loses none as long as the machine itself lives.
-	return append(common, "fsync=off", "full_page_writes=off")
+	durable := append(common, "fsync=on", "full_page_writes=on")
+	if onLinux {
+		// One call instead of one per file: a restart after a kill takes a third of the time.
+		durable = append(durable, "recovery_init_sync_method=syncfs")
+	}
+	return durable
 }

@@ -26,11 +26,29 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	switch {
 	case cfg.Mode == "local":
 		return startLocal(ctx, cfg)
+	case cfg.Mode == "container":
+		return startContainer(ctx, cfg)
 	case cfg.Mode == "auto":
-		return startLocal(ctx, cfg)
+		return startBest(ctx, cfg)
 	}
 	return nil, fmt.Errorf("start PostgreSQL: mode %q is unknown; "+
 		"use auto, container, local or a postgres:// URL", cfg.Mode)
+}
+
+// startBest takes a container where an engine and the image are there or can be had, else local
+// binaries, and says why it did not take the first.
+func startBest(ctx context.Context, cfg Config) (*Server, error) {
+	s, contained := startContainer(ctx, cfg)
+	if !errors.Is(contained, errNoContainer) {
+		return s, contained
+	}
+	cfg.Progress("falling back to local binaries: " + contained.Error())
+	s, err := startLocal(ctx, cfg)
+	if errors.Is(err, errNoBinaries) {
+		return nil, fmt.Errorf("start PostgreSQL: %w; and %w; install one: "+
+			"./run_lab.sh --install", contained, err)
+	}
+	return s, err
 }
 
 // newServer is a server that was not yet asked anything.
