@@ -1,0 +1,114 @@
+package scenarios_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"webhooklab/lab/flawed"
+	"webhooklab/properties"
+	"webhooklab/scenarios"
+)
+
+const readme = "../README.md"
+
+// placeholder is a mark in the README and the block below it, which the code writes.
+var placeholder = regexp.MustCompile("(?s)<!-- ([a-z]+)( [a-z_/]+)? -->\n(.*?)\n<!-- end -->|" +
+	"<!-- ([a-z]+)( [a-z_/]+)? -->\n")
+
+// What the README shows is what the code does today. -update writes it anew.
+func TestReadmeShowsWhatTheCodeDoes(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	require.NoError(t, err)
+	want := placeholder.ReplaceAllStringFunc(string(text), func(block string) string {
+		m := placeholder.FindStringSubmatch(block)
+		kind, argument := m[1]+m[4], strings.TrimSpace(m[2]+m[5])
+		mark, _, _ := strings.Cut(block, "\n")
+		return mark + "\n" + strings.TrimRight(shown(t, kind, argument), "\n") + "\n<!-- end -->" +
+			strings.Repeat("\n", strings.Count(block[len(strings.TrimRight(block, "\n")):], "\n"))
+	})
+	if *update {
+		require.NoError(t, os.WriteFile(readme, []byte(want), 0o644))
+		return
+	}
+	require.Equal(t, want, string(text), "run the tests with -update, and read what it wrote")
+}
+
+func shown(t *testing.T, kind, argument string) string {
+	switch kind {
+	case "scenario":
+		return fence("go", after(t, argument+".go", "\n\n", 2))
+	case "transcript":
+		return fence("", read(t, "testdata/"+argument+".txt"))
+	case "matrix":
+		return matrix()
+	case "sins":
+		return sins()
+	case "laws":
+		return laws()
+	case "own":
+		return fence("go", between(t, "own_receiver_test.go", "func TestOwnReceiver", "func (own) accept"))
+	case "options":
+		out, err := exec.Command("../run_lab.sh", "--help").CombinedOutput()
+		require.NoError(t, err, string(out))
+		return fence("", string(out))
+	}
+	require.Fail(t, "the README asks for what the test can't show", "%s %s", kind, argument)
+	return ""
+}
+
+func matrix() string {
+	var b strings.Builder
+	b.WriteString("| scenario | what it proves |\n|---|---|\n")
+	for _, sc := range scenarios.All {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", sc.Name, sc.Law)
+	}
+	return b.String()
+}
+
+func sins() string {
+	var b strings.Builder
+	b.WriteString("| broken receiver | caught by |\n|---|---|\n")
+	for _, sin := range flawed.All {
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", sin.Name, sin.Scenario)
+	}
+	return b.String()
+}
+
+func laws() string {
+	var b strings.Builder
+	b.WriteString("| law | says |\n|---|---|\n")
+	for _, law := range properties.Snapshots {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", law.Name, law.Law)
+	}
+	return b.String()
+}
+
+func fence(language, text string) string {
+	return "```" + language + "\n" + strings.TrimSpace(text) + "\n```"
+}
+
+func read(t *testing.T, file string) string {
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// after is a file without its first n parts.
+func after(t *testing.T, file, separator string, n int) string {
+	parts := strings.SplitN(read(t, file), separator, n+1)
+	return parts[len(parts)-1]
+}
+
+func between(t *testing.T, file, from, to string) string {
+	_, rest, found := strings.Cut(read(t, file), from)
+	require.True(t, found, from)
+	body, _, found := strings.Cut(rest, to)
+	require.True(t, found, to)
+	return from + body
+}
