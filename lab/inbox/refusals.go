@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,8 +27,8 @@ RETURNING deliveries`
 
 // record writes or counts the refusal, in a transaction of its own that nothing can roll back with
 // the delivery's.
-func (s *Snapshots) record(ctx context.Context, r refusal) error {
-	failure := s.run(ctx, func(in statements) *Error {
+func (run runner) record(ctx context.Context, r refusal) error {
+	failure := run(ctx, func(in statements) *Error {
 		var deliveries int64
 		err := in.row(refuseSQL,
 			printable(r.source, maxSourceBytes), printable(r.eventID, maxTextBytes),
@@ -68,13 +69,18 @@ func printable(s string, limit int) string {
 }
 
 // digest stands for the body of an event that came without one.
-func (e SnapshotEvent) digest() (sum [sha256.Size]byte) {
+func (e SnapshotEvent) digest() [sha256.Size]byte {
+	revision := strconv.FormatInt(e.Revision, 10)
+	return fieldsDigest(e.EventID, e.ObjectID, string(e.Snapshot), revision)
+}
+
+// fieldsDigest tells lists of texts apart wherever the cuts between them lie.
+func fieldsDigest(fields ...string) (sum [sha256.Size]byte) {
 	hash := sha256.New()
-	for _, part := range []string{e.EventID, e.ObjectID, string(e.Snapshot)} {
-		_ = binary.Write(hash, binary.BigEndian, int64(len(part)))
-		hash.Write([]byte(part))
+	for _, field := range fields {
+		_ = binary.Write(hash, binary.BigEndian, int64(len(field)))
+		hash.Write([]byte(field))
 	}
-	_ = binary.Write(hash, binary.BigEndian, e.Revision)
 	hash.Sum(sum[:0])
 	return sum
 }

@@ -41,7 +41,7 @@ const (
 // is.
 type Snapshots struct {
 	options Options
-	run     func(context.Context, func(statements) *Error) *Error
+	run     runner
 }
 
 // NewSnapshots gives a receiver on the tables webhook_inbox, object_state and webhook_refusal.
@@ -77,7 +77,7 @@ func (s *Snapshots) receive(
 	}
 	if failure.Kind != ErrUnavailable {
 		refused := refusal{e.Source, e.EventID, failure.Reason, failure.Constraint, digest()}
-		failure.Unrecorded = s.record(ctx, refused)
+		failure.Unrecorded = s.run.record(ctx, refused)
 	}
 	return "", failure
 }

@@ -21,6 +21,9 @@ type transactor struct {
 	attempts int
 }
 
+// runner is the run of a transactor.
+type runner func(ctx context.Context, work func(statements) *Error) *Error
+
 func newTransactor(db DB, o Options) transactor {
 	return transactor{db: db, begin: o.transaction(), attempts: o.Attempts}
 }
