@@ -92,7 +92,20 @@ func (g *gate) judge(ctx context.Context) error {
 	err = errors.Join(err, stop(server))
 	var unread error
 	g.result.Entries, unread = report.Read(g.dir)
-	return errors.Join(err, unread, hasRoom(g.dir))
+	return errors.Join(err, unread, hasRoom(g.dir), g.matched(passed))
+}
+
+// matched tells of a filter that let nothing through.
+func (g *gate) matched(passed bool) error {
+	switch {
+	case !passed || len(g.result.Entries) > 0:
+		return nil
+	case g.scenario != "":
+		return fmt.Errorf("no scenario's name matches %q", g.scenario)
+	case g.law != "":
+		return fmt.Errorf("no law's test has a name that matches %q", g.law)
+	}
+	return nil
 }
 
 func (g *gate) start(ctx context.Context) (*postgres.Server, error) {
