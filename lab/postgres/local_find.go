@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -95,8 +93,6 @@ func inPath() string {
 	return filepath.Dir(real)
 }
 
-var versionPattern = regexp.MustCompile(`\(PostgreSQL\) (\d+)(\S*)`)
-
 // probe asks the postgres in a folder for its version; initdb must be there too.
 func probe(ctx context.Context, folder string) (binaries, error) {
 	b := binaries{folder: folder}
@@ -107,11 +103,11 @@ func probe(ctx context.Context, folder string) (binaries, error) {
 	if err != nil {
 		return b, err
 	}
-	match := versionPattern.FindStringSubmatch(string(out))
-	if match == nil {
+	_, rest, known := strings.Cut(string(out), "(PostgreSQL) ")
+	if !known {
 		return b, fmt.Errorf("%s -V says %q", b.postgres(), out)
 	}
-	b.version = match[1] + match[2]
-	b.major, err = strconv.Atoi(match[1])
-	return b, err
+	b.version, _, _ = strings.Cut(strings.TrimSpace(rest), " ")
+	b.major = majorOf(b.version)
+	return b, nil
 }

@@ -22,6 +22,19 @@ func query[T any](t testing.TB, dsn, sql string) (value T) {
 	return value
 }
 
+// execute runs statements that return nothing.
+func execute(t testing.TB, dsn, sql string) {
+	t.Helper()
+	ctx := bounded(t)
+	conf, err := ParseConfig(dsn)
+	require.NoError(t, err)
+	conn, err := pgx.ConnectConfig(ctx, conf)
+	require.NoError(t, err)
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, sql)
+	require.NoError(t, err)
+}
+
 func TestLocalServerGivesClonesOfATemplate(t *testing.T) {
 	s, ctx := startLocalServer(t, Fast), bounded(t)
 	require.Regexp(t, `^PostgreSQL \d+\.\d+ · local binary /\S+/postgres · fast$`, s.Describe())

@@ -38,6 +38,7 @@ func playChild(role string) error {
 		"attach": childAttaches,
 		"crash":  childCrashes,
 		"box":    childOwnsContainer,
+		"given":  childOwnsGiven,
 	}[role]
 	if !known {
 		return fmt.Errorf("no role %q", role)

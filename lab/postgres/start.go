@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -30,6 +32,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		return startContainer(ctx, cfg)
 	case cfg.Mode == "auto":
 		return startBest(ctx, cfg)
+	case givesDSN(cfg.Mode):
+		return startGiven(ctx, cfg)
 	}
 	return nil, fmt.Errorf("start PostgreSQL: mode %q is unknown; "+
 		"use auto, container, local or a postgres:// URL", cfg.Mode)
@@ -66,16 +70,31 @@ func newServer(cfg Config) *Server {
 	}
 }
 
-// inspect asks a running server for its version and refuses those outside 14 to 18.
+// inspect asks a running server for its version and refuses those outside 14 to 18. It first
+// reads what the server says unasked, because an old one may not understand the questions.
 func (s *Server) inspect(ctx context.Context) error {
 	return s.administer(ctx, func(conn *pgx.Conn) error {
-		err := conn.QueryRow(ctx, `SELECT current_setting('server_version_num')::int,
-			split_part(current_setting('server_version'), ' ', 1)`).Scan(&s.version, &s.release)
+		s.release, _, _ = strings.Cut(conn.PgConn().ParameterStatus("server_version"), " ")
+		if err := checkVersion(majorOf(s.release)*10000, s.release); err != nil {
+			return fmt.Errorf("use the server at %s: %w", s.addr, err)
+		}
+		err := conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").
+			Scan(&s.version)
 		if err != nil {
 			return fmt.Errorf("ask %s for its version: %w", s.addr, err)
 		}
-		return checkVersion(s.version, s.release)
+		return nil
 	})
+}
+
+// majorOf is the leading number of a release such as 15.18 or 19beta1, 0 when there is none.
+func majorOf(release string) int {
+	end := strings.IndexFunc(release, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(release)
+	}
+	major, _ := strconv.Atoi(release[:end])
+	return major
 }
 
 func checkVersion(number int, release string) error {

@@ -51,6 +51,9 @@ func (t *Template) build(ctx context.Context, conn *pgx.Conn, schema string) err
 	if err == nil {
 		_, err = conn.Exec(ctx, "CREATE DATABASE "+quote(t.name)+t.server.emptyDatabase())
 	}
+	if err == nil {
+		err = t.server.furnish(ctx, conn, t.name)
+	}
 	if err != nil {
 		return fmt.Errorf("create the template of schema %s: %w", t.short, err)
 	}
@@ -94,12 +97,15 @@ func (t *Template) Clone(ctx context.Context) (*Database, error) {
 	name := prefix + s.owner + "_" + t.short + "_" + newSecret()[:10]
 	err := s.administer(ctx, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(t.name))
-		return err
+		if err != nil {
+			return err
+		}
+		s.remember(name)
+		return s.furnish(ctx, conn, name)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("clone the template of schema %s: %w", t.short, err)
 	}
-	s.remember(name)
 	return &Database{server: s, name: name}, nil
 }
 
