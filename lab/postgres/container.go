@@ -86,7 +86,7 @@ func newContained(ctx context.Context, cfg Config) (*contained, error) {
 	}
 	c := &contained{provider: p, profile: cfg.Profile, say: cfg.Progress}
 	sweepContainers(ctx, p.Client(), cfg.Progress)
-	if c.image, err = haveImage(ctx, p, cfg.Image, cfg.Progress); err == nil {
+	if c.image, err = haveImage(ctx, p, cfg); err == nil {
 		c.host, err = daemonHost(ctx, p)
 	}
 	if err == nil && cfg.LogDir != "" {

@@ -27,10 +27,10 @@ type image struct {
 	major   int      // 0: the image doesn't say
 }
 
-// haveImage looks the image up at the engine, and pulls it when it is not there.
-func haveImage(ctx context.Context, p *testcontainers.DockerProvider, name string,
-	say func(string)) (image, error) {
-	name = mirrored(name, p.Config().Config.HubImageNamePrefix)
+// haveImage looks the image up at the engine, and pulls it when it is not there. In auto mode a
+// pull that failed a moment ago is not tried again.
+func haveImage(ctx context.Context, p *testcontainers.DockerProvider, cfg Config) (image, error) {
+	name := mirrored(cfg.Image, p.Config().Config.HubImageNamePrefix)
 	found, err := inspectImage(ctx, p.Client(), name)
 	if err == nil {
 		return found, checkImage(found)
@@ -38,7 +38,14 @@ func haveImage(ctx context.Context, p *testcontainers.DockerProvider, name strin
 	if !errdefs.IsNotFound(err) {
 		return image{}, fmt.Errorf("look up image %s: %w", name, err)
 	}
-	if err := pull(ctx, p.Client(), name, say); err != nil {
+	if failure := pullFailure(name, time.Now()); failure != nil && cfg.Mode == "auto" {
+		return image{}, failure
+	}
+	err = pull(ctx, p.Client(), name, cfg.Progress)
+	if ctx.Err() == nil {
+		rememberPull(name, err)
+	}
+	if err != nil {
 		return image{}, fmt.Errorf("pull image %s: %w; load it by hand, or set "+
 			"LAB_POSTGRES_IMAGE to one that is there", name, err)
 	}

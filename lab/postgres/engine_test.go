@@ -1,11 +1,13 @@
 package postgres
 
 import (
+	"errors"
 	"net"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/moby/moby/api/types/jsonstream"
 	"github.com/stretchr/testify/require"
 )
 
@@ -81,4 +83,33 @@ func TestMirroredImageNames(t *testing.T) {
 	require.Equal(t, "postgres:16", mirrored("postgres:16", ""))
 	require.Equal(t, "mirror.example/hub/postgres:16", mirrored("postgres:16", "mirror.example/hub"))
 	require.Equal(t, "quay.io/postgres:16", mirrored("quay.io/postgres:16", "mirror.example"))
+}
+
+func TestAutoRemembersAFailedPull(t *testing.T) {
+	const image = "registry.invalid/absent:1"
+	now := time.Now()
+	rememberPull(image, errors.New("no such host"))
+	require.ErrorContains(t, pullFailure(image, now), "no such host")
+	require.NoError(t, pullFailure(image, now.Add(time.Hour)), "old news")
+	rememberPull(image, nil)
+	require.NoError(t, pullFailure(image, now))
+}
+
+func TestPullSumsItsLayersUp(t *testing.T) {
+	var layers layerProgress
+	at := time.Unix(1, 0)
+	message := func(id string, now, all int64) jsonstream.Message {
+		return jsonstream.Message{ID: id, Status: "Downloading",
+			Progress: &jsonstream.Progress{Current: now, Total: all}}
+	}
+	line, due := layers.add(message("a", 1<<20, 8<<20), at)
+	require.True(t, due)
+	require.Equal(t, "pulling: 1 of 8 MB in 1 layers", line)
+	_, due = layers.add(message("b", 2<<20, 4<<20), at.Add(time.Millisecond))
+	require.False(t, due, "a line a second is enough")
+	line, due = layers.add(message("a", 8<<20, 8<<20), at.Add(time.Second))
+	require.True(t, due)
+	require.Equal(t, "pulling: 10 of 12 MB in 2 layers", line)
+	_, due = layers.add(jsonstream.Message{Status: "Pull complete"}, at.Add(time.Hour))
+	require.False(t, due)
 }

@@ -48,6 +48,12 @@ func startBest(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	cfg.Progress("falling back to local binaries: " + contained.Error())
 	s, err := startLocal(ctx, cfg)
+	if errors.Is(err, errNoBinaries) && mayInstall() {
+		if err := Install(ctx, cfg.Progress); err != nil {
+			return nil, fmt.Errorf("start PostgreSQL: %w; and %w", contained, err)
+		}
+		s, err = startLocal(ctx, cfg)
+	}
 	if errors.Is(err, errNoBinaries) {
 		return nil, fmt.Errorf("start PostgreSQL: %w; and %w; install one: "+
 			"./run_lab.sh --install", contained, err)
