@@ -47,7 +47,8 @@ func bench(t testing.TB) *scenarios.Bench {
 
 func benchOf(t testing.TB, r lab.NewReceiver) *scenarios.Bench {
 	t.Helper()
-	b, err := stage.Bench(context.Background(), postgres.Fast, r, scenarios.Options{})
+	b, err := stage.Bench(context.Background(), postgres.Fast, scenarios.SnapshotSuite,
+		scenarios.Options{Receiver: r})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.Close(context.Background())) })
 	return b

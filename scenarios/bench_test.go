@@ -17,7 +17,7 @@ import (
 
 // One stepped scenario of two sessions, from its first delivery to its judgement.
 func BenchmarkScenario(b *testing.B) {
-	lb := bench(b, postgres.Fast, scenarios.Snapshots, scenarios.Options{})
+	lb := bench(b, postgres.Fast, scenarios.SnapshotSuite, scenarios.Options{})
 	for b.Loop() {
 		scenarios.Demand(b, lb.Run(b.Context(), scenarios.RetryDuringCommit))
 	}
@@ -26,7 +26,7 @@ func BenchmarkScenario(b *testing.B) {
 
 // From the release of a command to the proof that it waits, in milliseconds.
 func BenchmarkBlockedSeen(b *testing.B) {
-	lb := bench(b, postgres.Fast, scenarios.Snapshots, scenarios.Options{})
+	lb := bench(b, postgres.Fast, scenarios.SnapshotSuite, scenarios.Options{})
 	var seen []time.Duration
 	probe := lab.Scenario{Name: "probe", Play: func(l *lab.Lab) {
 		first, retry := l.Session("first"), l.Session("retry")
@@ -52,7 +52,7 @@ func BenchmarkBlockedSeen(b *testing.B) {
 
 // One delivery of the reference, without a wire and through an open one.
 func BenchmarkDelivery(b *testing.B) {
-	lb := bench(b, postgres.Fast, scenarios.Snapshots, scenarios.Options{})
+	lb := bench(b, postgres.Fast, scenarios.SnapshotSuite, scenarios.Options{})
 	for _, way := range []string{"direct", "wire"} {
 		b.Run(way, func(b *testing.B) {
 			dsn := lb.Database.DSN()

@@ -1,70 +1,9 @@
 // Package scenarios is the table of what a webhook receiver must survive: one situation a file,
-// each a short story that any lab.Receiver can be put through.
+// each a short story that any lab.Receiver can be put through, gathered in one suite for each
+// contract.
 //
 //	func TestMyReceiver(t *testing.T) { scenarios.Run(t, newMyReceiver) }
 //
-// runs all of them against a disposable PostgreSQL, and fails with the broken law, the transcript
-// and the locks that were seen.
+// runs the snapshot suite against a disposable PostgreSQL, and fails with the broken law, the
+// transcript and the locks that were seen.
 package scenarios
-
-import "webhooklab/lab"
-
-// All is every scenario of the snapshot contract, in the order in which a newcomer reads them.
-var All = []lab.Scenario{
-	FirstDelivery,
-	ExactRetry,
-	RetryDuringCommit,
-	RetryAfterRollback,
-	CopiesReleasedTogether,
-
-	ReusedEventIDOtherObject,
-	ReusedEventIDOtherRevision,
-	ReusedEventIDOtherSnapshot,
-	ReusedEventIDObjectInFlight,
-	ReusedEventIDRevisionInFlight,
-	ReusedEventIDSnapshotInFlight,
-	TrueIsNotOne,
-	SameJSONWrittenOtherwise,
-	ReusedRevision,
-	ReusedRevisionSameSnapshot,
-	ReusedRevisionInFlight,
-	SourcesStayApart,
-
-	NewerThenOlder,
-	RevisionGap,
-	ShuffledSequence,
-	OlderWaitsForNewer,
-	NewerWaitsForOlder,
-	RevisionsReleasedTogether,
-	BackfilledProjection,
-
-	ConnectionLostBeforeCommit,
-	CommitRequestLostFIN,
-	CommitRequestLostRST,
-	CommitRequestLostHang,
-	CommitAckLostFIN,
-	CommitAckLostRST,
-	CommitAckLostHang,
-	CommitAckLostInFlight,
-	DeadlockReceiverRetries,
-	DeadlockWriterGivesUp,
-	SerializableByDefault,
-	ServerKilledBeforeCommit,
-	ServerKilledAfterAck,
-
-	InvalidLeavesNoTrace,
-}
-
-// paid is the event that most stories are told about.
-var paid = lab.Delivery{
-	Source: "shop", EventID: "evt_paid", ObjectID: "order", Revision: 1,
-	Snapshot: []byte(`{"value": true}`),
-}
-
-// revision is one of a series of snapshots of one order.
-func revision(n int64) lab.Delivery {
-	return lab.Delivery{
-		Source: "shop", EventID: "evt_" + string(rune('0'+n)), ObjectID: "order", Revision: n,
-		Snapshot: []byte(`{"total": ` + string(rune('0'+n)) + `0}`),
-	}
-}

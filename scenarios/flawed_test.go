@@ -2,7 +2,6 @@ package scenarios_test
 
 import (
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,16 +16,17 @@ import (
 // Each sin is caught by the scenario that its entry names, and the reference passes that very
 // scenario on a clone of the same template: the judge can say no, and says it for the right reason.
 func TestFlawedReceiversAreCaught(t *testing.T) {
-	chosen(t)
+	chosen(t, scenarios.Suite{})
 	for _, sin := range flawed.All {
 		t.Run(sin.Name, func(t *testing.T) {
-			sc, err := scenarios.Named(sin.Scenario)
+			suite, sc, err := scenarios.Named(sin.Scenario)
 			require.NoError(t, err)
 
-			good := bench(t, postgres.Fast, scenarios.Snapshots, scenarios.Options{Seed: seed()})
+			good := bench(t, postgres.Fast, suite, scenarios.Options{Seed: seed()})
 			scenarios.Demand(t, good.Run(t.Context(), sc))
 
-			bad := bench(t, postgres.Fast, sin.New, scenarios.Options{Seed: seed()})
+			bad := bench(t, postgres.Fast, suite,
+				scenarios.Options{Receiver: sin.New, Seed: seed()})
 			r := bad.Run(t.Context(), sc)
 			caught(t, sin.Name, r)
 			golden(t, "flawed/"+sin.Name, r.Transcript)
@@ -37,10 +37,12 @@ func TestFlawedReceiversAreCaught(t *testing.T) {
 // A sound copy of the flawed receivers' common parts passes everything, so that what catches a
 // sin is the sin.
 func TestWithoutASinNothingIsCaught(t *testing.T) {
-	b := bench(t, postgres.Fast, flawed.WithoutSin,
-		scenarios.Options{State: lab.ReferenceState[:2]}) // they keep no refusals
-	for _, sc := range scenarios.All {
-		if scenarios.Profile(sc) == postgres.Durable || strings.HasPrefix(sc.Name, "invalid") {
+	b := bench(t, postgres.Fast, scenarios.SnapshotSuite, scenarios.Options{
+		Receiver: flawed.WithoutSin,
+		State:    lab.ReferenceState[:2], // they keep no refusals
+	})
+	for _, sc := range scenarios.SnapshotSuite.Scenarios {
+		if scenarios.Profile(sc) == postgres.Durable {
 			continue
 		}
 		t.Run(sc.Name, func(t *testing.T) {
@@ -61,9 +63,9 @@ func TestGuardsOfTheSchema(t *testing.T) {
 		{"another_writer", "newer_then_older", anotherWriter},
 	} {
 		t.Run(guard.name, func(t *testing.T) {
-			sc, err := scenarios.Named(guard.scenario)
+			suite, sc, err := scenarios.Named(guard.scenario)
 			require.NoError(t, err)
-			b := bench(t, postgres.Fast, scenarios.Snapshots, scenarios.Options{Alter: guard.alter})
+			b := bench(t, postgres.Fast, suite, scenarios.Options{Alter: guard.alter})
 			caught(t, "without_"+guard.name, b.Run(t.Context(), sc))
 		})
 	}

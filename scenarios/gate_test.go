@@ -16,15 +16,15 @@ import (
 
 // What the gate says through the environment. Unset, the tests are what "go test" runs.
 
-// chosen are the scenarios that LAB_SCENARIO matches; all without it.
-func chosen(t *testing.T) (some []lab.Scenario) {
+// chosen are the scenarios of a suite that LAB_SCENARIO matches; all without it.
+func chosen(t *testing.T, suite scenarios.Suite) (some []lab.Scenario) {
 	t.Helper()
 	if os.Getenv("LAB_REPLAY") != "" {
 		t.Skip("a replay plays one schedule and nothing else")
 	}
 	filter, err := regexp.Compile(os.Getenv("LAB_SCENARIO"))
 	require.NoError(t, err, "LAB_SCENARIO")
-	for _, sc := range scenarios.All {
+	for _, sc := range suite.Scenarios {
 		if filter.MatchString(sc.Name) {
 			some = append(some, sc)
 		}

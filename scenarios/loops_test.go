@@ -18,28 +18,33 @@ import (
 // free ones with sessions that are proved to have met each time.
 func TestLoops(t *testing.T) {
 	n := loops(t)
-	b := bench(t, postgres.Fast, scenarios.Snapshots, scenarios.Options{Seed: seed()})
-	for _, sc := range chosen(t) {
-		if !sc.Concurrent {
-			continue
-		}
-		suite, suffix := report.Loop, ".stepped-"
-		if sc.Free {
-			suite, suffix = report.Free, ".free-"
-		}
-		t.Run(sc.Name, func(t *testing.T) {
-			var runs []lab.Report
-			defer func() { keep(t, suite, runs) }()
-			for i := range n {
-				r := b.Play(t.Context(), sc, fmt.Sprint(suffix, i+1))
-				runs = append(runs, r)
-				scenarios.Demand(t, r)
-				if !sc.Free {
-					golden(t, sc.Name, r.Transcript)
-				}
+	for _, suite := range scenarios.Suites {
+		b := bench(t, postgres.Fast, suite, scenarios.Options{Seed: seed()})
+		for _, sc := range chosen(t, suite) {
+			if sc.Concurrent && scenarios.Profile(sc) == postgres.Fast {
+				loop(t, b, sc, n)
 			}
-		})
+		}
 	}
+}
+
+func loop(t *testing.T, b *scenarios.Bench, sc lab.Scenario, n int) {
+	suite, suffix := report.Loop, ".stepped-"
+	if sc.Free {
+		suite, suffix = report.Free, ".free-"
+	}
+	t.Run(sc.Name, func(t *testing.T) {
+		var runs []lab.Report
+		defer func() { keep(t, suite, runs) }()
+		for i := range n {
+			r := b.Play(t.Context(), sc, fmt.Sprint(suffix, i+1))
+			runs = append(runs, r)
+			scenarios.Demand(t, r)
+			if !sc.Free {
+				golden(t, sc.Name, r.Transcript)
+			}
+		}
+	})
 }
 
 // A replay plays the schedule of LAB_REPLAY once more and says whether it still fits.
@@ -49,9 +54,9 @@ func TestReplay(t *testing.T) {
 		t.Skip("LAB_REPLAY is not set")
 	}
 	name, _, _ := strings.Cut(line, "@")
-	sc, err := scenarios.Named(name)
+	suite, sc, err := scenarios.Named(name)
 	require.NoError(t, err, "the replay line begins with a scenario's name")
-	b := bench(t, scenarios.Profile(sc), scenarios.Snapshots, scenarios.Options{Seed: seed()})
+	b := bench(t, scenarios.Profile(sc), suite, scenarios.Options{Seed: seed()})
 
 	r := b.Play(t.Context(), sc, "")
 

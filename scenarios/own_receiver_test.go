@@ -37,7 +37,9 @@ SELECT tenant AS source, thing AS object_id, version AS revision, body AS snapsh
 }
 
 func TestOwnReceiver(t *testing.T) {
-	scenarios.RunWith(t, newOwn, scenarios.Options{Schema: ownSchema, State: ownState})
+	scenarios.RunSuite(t, scenarios.SnapshotSuite, scenarios.Options{
+		Receiver: newOwn, Schema: ownSchema, State: ownState,
+	})
 }
 
 type own struct{ db *sql.DB }

@@ -65,8 +65,10 @@ func shown(t *testing.T, kind, argument string) string {
 func matrix() string {
 	var b strings.Builder
 	b.WriteString("| scenario | what it proves |\n|---|---|\n")
-	for _, sc := range scenarios.All {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", sc.Name, sc.Law)
+	for _, suite := range scenarios.Suites {
+		for _, sc := range suite.Scenarios {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", sc.Name, sc.Law)
+		}
 	}
 	return b.String()
 }

@@ -9,16 +9,18 @@ import (
 	"webhooklab/lab/postgres"
 )
 
-// Run puts a receiver through every scenario, each as a subtest of t that fails with the broken
-// law, the offence and the transcript. What the server or the receiver's schema can't do is
+// Run puts a receiver of snapshots through every scenario, each as a subtest of t that fails with
+// the broken law, the offence and the transcript. What the server or the receiver's schema can't do is
 // skipped with its reason, never passed.
 //
 // It starts a disposable PostgreSQL as LAB_POSTGRES says (by default a container, or else local
 // binaries) and leaves nothing behind.
-func Run(t *testing.T, newReceiver lab.NewReceiver) { RunWith(t, newReceiver, Options{}) }
+func Run(t *testing.T, newReceiver lab.NewReceiver) {
+	RunSuite(t, SnapshotSuite, Options{Receiver: newReceiver})
+}
 
-// RunWith is Run for a receiver with tables of its own.
-func RunWith(t *testing.T, newReceiver lab.NewReceiver, o Options) {
+// RunSuite is Run for any suite, and for a receiver with tables of its own.
+func RunSuite(t *testing.T, suite Suite, o Options) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(cancel)
 	stage, err := OpenStage(ctx, func(line string) { t.Log(line) })
@@ -27,11 +29,11 @@ func RunWith(t *testing.T, newReceiver lab.NewReceiver, o Options) {
 	}
 	t.Cleanup(func() { closing(t, stage.Close) })
 	benches := map[postgres.Profile]*Bench{}
-	for _, sc := range All {
+	for _, sc := range suite.Scenarios {
 		t.Run(sc.Name, func(t *testing.T) {
 			b := benches[Profile(sc)]
 			if b == nil {
-				if b, err = stage.Bench(ctx, Profile(sc), newReceiver, o); err != nil {
+				if b, err = stage.Bench(ctx, Profile(sc), suite, o); err != nil {
 					t.Fatal(err)
 				}
 				benches[Profile(sc)] = b

@@ -51,9 +51,9 @@ func run(m *testing.M) int {
 }
 
 // bench is a lab on a clone that ends with the test.
-func bench(t testing.TB, p postgres.Profile, r lab.NewReceiver, o scenarios.Options,
+func bench(t testing.TB, p postgres.Profile, suite scenarios.Suite, o scenarios.Options,
 ) *scenarios.Bench {
-	b, err := stage.Bench(t.Context(), p, r, o)
+	b, err := stage.Bench(t.Context(), p, suite, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.Close(context.Background())) })
 	return b
@@ -61,20 +61,22 @@ func bench(t testing.TB, p postgres.Profile, r lab.NewReceiver, o scenarios.Opti
 
 // The reference keeps every promise, in exactly the order of commands that the golden shows.
 func TestScenarios(t *testing.T) {
-	benches := map[postgres.Profile]*scenarios.Bench{}
-	for _, sc := range chosen(t) {
-		p := scenarios.Profile(sc)
-		if benches[p] == nil {
-			benches[p] = bench(t, p, scenarios.Snapshots, scenarios.Options{Seed: seed()})
-		}
-		t.Run(sc.Name, func(t *testing.T) {
-			r := benches[p].Play(t.Context(), sc, "")
-			keep(t, report.Scenario, []lab.Report{r})
-			scenarios.Demand(t, r)
-			if !sc.Free {
-				golden(t, sc.Name, r.Transcript)
+	for _, suite := range scenarios.Suites {
+		benches := map[postgres.Profile]*scenarios.Bench{}
+		for _, sc := range chosen(t, suite) {
+			p := scenarios.Profile(sc)
+			if benches[p] == nil {
+				benches[p] = bench(t, p, suite, scenarios.Options{Seed: seed()})
 			}
-		})
+			t.Run(sc.Name, func(t *testing.T) {
+				r := benches[p].Play(t.Context(), sc, "")
+				keep(t, report.Scenario, []lab.Report{r})
+				scenarios.Demand(t, r)
+				if !sc.Free {
+					golden(t, sc.Name, r.Transcript)
+				}
+			})
+		}
 	}
 }
 

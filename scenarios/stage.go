@@ -2,22 +2,22 @@ package scenarios
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"webhooklab"
 	"webhooklab/lab"
 	"webhooklab/lab/postgres"
-	"webhooklab/properties"
 )
 
-// Options say what differs from the reference. The zero value is the reference.
+// Options say what differs from a suite's reference. The zero value is the reference.
 type Options struct {
-	Schema string    // SQL that makes the receiver's tables; "" is schema.sql
-	State  lab.State // how the judge reads them; zero is lab.ReferenceState
-	Alter  string    // SQL run on the clone afterwards: a guard taken away
-	Seed   uint64
+	Receiver lab.NewReceiver
+	Schema   string    // SQL that makes the receiver's tables; "" is schema.sql
+	State    lab.State // how the judge reads them
+	Alter    string    // SQL on the clone afterwards: a guard taken away
+	Seed     uint64
 }
 
 // A Stage is where scenarios are played: a disposable server, and a second, durable one for those
@@ -74,16 +74,14 @@ type Bench struct {
 
 // Bench makes a clone on a server of this profile and opens a lab on it.
 func (s *Stage) Bench(
-	ctx context.Context, p postgres.Profile, r lab.NewReceiver, o Options,
+	ctx context.Context, p postgres.Profile, suite Suite, o Options,
 ) (*Bench, error) {
+	o = o.or(suite)
 	server, err := s.server(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	if o.Schema == "" {
-		o.Schema = webhooklab.Schema
-	}
-	template, err := server.Template(ctx, o.Schema+o.Alter)
+	template, err := server.Template(ctx, o.Schema+suite.Effects+o.Alter)
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: load the schema: %w", err)
 	}
@@ -92,13 +90,26 @@ func (s *Stage) Bench(
 		return nil, fmt.Errorf("scenarios: clone the template: %w", err)
 	}
 	l, err := lab.Open(ctx, lab.Config{
-		DSN: database.DSN(), Server: server, New: r, State: o.State,
-		Laws: properties.Snapshots, Seed: o.Seed,
+		DSN: database.DSN(), Server: server, New: o.Receiver, State: o.State,
+		Laws: suite.Laws, Seed: o.Seed,
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, database.Drop(ctx))
 	}
 	return &Bench{Lab: l, Database: database, server: server}, nil
+}
+
+func (o Options) or(suite Suite) Options {
+	if o.Receiver == nil {
+		o.Receiver = suite.Receiver
+	}
+	if o.Schema == "" {
+		o.Schema = webhooklab.Schema
+	}
+	if o.State == nil {
+		o.State = suite.State
+	}
+	return o
 }
 
 // Close ends the lab and drops its clone.
@@ -115,17 +126,4 @@ func Profile(sc lab.Scenario) postgres.Profile {
 		}
 	}
 	return postgres.Fast
-}
-
-// Named finds a scenario of All.
-func Named(name string) (lab.Scenario, error) {
-	var names []string
-	for _, sc := range All {
-		if sc.Name == name {
-			return sc, nil
-		}
-		names = append(names, sc.Name)
-	}
-	return lab.Scenario{}, fmt.Errorf("there is no scenario %q: want one of %s",
-		name, strings.Join(names, ", "))
 }

@@ -1,0 +1,72 @@
+package scenarios
+
+import (
+	"webhooklab/lab"
+	"webhooklab/properties"
+)
+
+// SnapshotSuite is the contract of revisioned snapshots, in the order in which a newcomer reads it.
+var SnapshotSuite = Suite{
+	Name:     "snapshots",
+	Receiver: Snapshots,
+	State:    lab.ReferenceState,
+	Laws:     properties.Snapshots,
+	Scenarios: []lab.Scenario{
+		FirstDelivery,
+		ExactRetry,
+		RetryDuringCommit,
+		RetryAfterRollback,
+		CopiesReleasedTogether,
+
+		ReusedEventIDOtherObject,
+		ReusedEventIDOtherRevision,
+		ReusedEventIDOtherSnapshot,
+		ReusedEventIDObjectInFlight,
+		ReusedEventIDRevisionInFlight,
+		ReusedEventIDSnapshotInFlight,
+		TrueIsNotOne,
+		SameJSONWrittenOtherwise,
+		ReusedRevision,
+		ReusedRevisionSameSnapshot,
+		ReusedRevisionInFlight,
+		SourcesStayApart,
+
+		NewerThenOlder,
+		RevisionGap,
+		ShuffledSequence,
+		OlderWaitsForNewer,
+		NewerWaitsForOlder,
+		RevisionsReleasedTogether,
+		BackfilledProjection,
+
+		ConnectionLostBeforeCommit,
+		CommitRequestLostFIN,
+		CommitRequestLostRST,
+		CommitRequestLostHang,
+		CommitAckLostFIN,
+		CommitAckLostRST,
+		CommitAckLostHang,
+		CommitAckLostInFlight,
+		DeadlockReceiverRetries,
+		DeadlockWriterGivesUp,
+		SerializableByDefault,
+		ServerKilledBeforeCommit,
+		ServerKilledAfterAck,
+
+		InvalidLeavesNoTrace,
+	},
+}
+
+// paid is the event that most stories are told about.
+var paid = lab.Delivery{
+	Source: "shop", EventID: "evt_paid", ObjectID: "order", Revision: 1,
+	Snapshot: []byte(`{"value": true}`),
+}
+
+// revision is one of a series of snapshots of one order.
+func revision(n int64) lab.Delivery {
+	return lab.Delivery{
+		Source: "shop", EventID: "evt_" + string(rune('0'+n)), ObjectID: "order", Revision: n,
+		Snapshot: []byte(`{"total": ` + string(rune('0'+n)) + `0}`),
+	}
+}

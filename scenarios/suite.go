@@ -1,0 +1,37 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"webhooklab/lab"
+)
+
+// A Suite is one contract: its scenarios, the reference receiver that keeps it, how the judge reads
+// the receiver's tables, and the laws that hold after every run.
+type Suite struct {
+	Name      string
+	Receiver  lab.NewReceiver
+	State     lab.State
+	Laws      []lab.Invariant
+	Effects   string // SQL on the clone after the schema: tables of the test's own
+	Scenarios []lab.Scenario
+}
+
+// Suites is everything that the gate plays.
+var Suites = []Suite{SnapshotSuite}
+
+// Named finds a scenario and its suite.
+func Named(name string) (Suite, lab.Scenario, error) {
+	var names []string
+	for _, suite := range Suites {
+		for _, sc := range suite.Scenarios {
+			if sc.Name == name {
+				return suite, sc, nil
+			}
+			names = append(names, sc.Name)
+		}
+	}
+	return Suite{}, lab.Scenario{}, fmt.Errorf("there is no scenario %q: want one of %s",
+		name, strings.Join(names, ", "))
+}
