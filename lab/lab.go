@@ -175,7 +175,7 @@ func (l *Lab) fallen() {
 		open := 0
 		for _, s := range l.sessions {
 			s.spoiled = true
-			open += len(s.lanes)
+			open += s.living()
 		}
 		return open == 0, nil
 	})

@@ -168,6 +168,7 @@ func (l *Lab) keep() {
 			continue
 		}
 		s.ended, s.shown, s.changes = false, "", nil
+		s.bury()
 		l.kept[s.key] = s
 	}
 	l.sessions = nil

@@ -49,6 +49,7 @@ type lane struct {
 	command toxiproxy.Command
 	tx      byte
 	wait    Wait
+	dying   bool // cut or closed: its backend's locks go when the backend does
 }
 
 type laneState int
@@ -241,6 +242,25 @@ func (s *Session) first(state laneState) (found *lane) {
 		}
 	}
 	return found
+}
+
+// living counts the lanes whose connections are open, as far as the wire has told.
+func (s *Session) living() (n int) {
+	for _, ln := range s.lanes {
+		if !ln.dying {
+			n++
+		}
+	}
+	return n
+}
+
+// bury forgets the lanes whose connections are gone.
+func (s *Session) bury() {
+	for conn, ln := range s.lanes {
+		if ln.dying {
+			delete(s.lanes, conn)
+		}
+	}
 }
 
 // thinking: the client's own code runs, and an event is sure to come.

@@ -121,10 +121,12 @@ func (l *Lab) ask(running []*lane, confirmed map[*lane]bool) {
 	}
 }
 
-// firm: none of these backends can move, as far as earlier questions have shown.
+// firm: none of these backends can move, as far as earlier questions have shown. One whose
+// connection is gone will leave, and its locks with it.
 func (l *Lab) firm(blockers []uint32, confirmed map[*lane]bool) bool {
 	for _, pid := range blockers {
-		if ln := l.laneOf(pid); ln != nil && ln.state == laneRunning && !confirmed[ln] {
+		ln := l.laneOf(pid)
+		if ln != nil && (ln.dying || ln.state == laneRunning && !confirmed[ln]) {
 			return false
 		}
 	}
@@ -170,7 +172,9 @@ func (s *Session) apply(e toxiproxy.Event) {
 	case toxiproxy.Opened:
 		s.lanes[e.Conn] = &lane{conn: e.Conn, pid: e.PID, tx: 'I'}
 	case toxiproxy.Closed:
-		delete(s.lanes, e.Conn)
+		if ln != nil {
+			ln.state, ln.dying = laneCut, true
+		}
 	case toxiproxy.Refused:
 		s.lab.blame(VerdictUnknown, "the wire of %s refused a connection: %s", s.Name, e.Reason)
 	}
@@ -190,7 +194,7 @@ func (s *Session) apply(e toxiproxy.Event) {
 		s.changes = append(s.changes, change{
 			command: e.Command.Label(), text: result(e.Answer), local: e.Command.Local()})
 	case toxiproxy.Fired:
-		ln.state = laneCut
+		ln.state, ln.dying = laneCut, e.Fault.Close != toxiproxy.Hang
 		s.span.answered(e)
 		s.fired(e)
 	}
