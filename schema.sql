@@ -81,3 +81,138 @@ $$;
 CREATE TRIGGER webhook_inbox_append_only
     BEFORE UPDATE OR DELETE OR TRUNCATE ON webhook_inbox
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+
+-- email status
+
+-- Where the type of an email event stands among the five ranks; null for flags and for types that
+-- nobody knows. It decides what the state rows say: after a change here, recount them.
+CREATE FUNCTION email_rank(type text) RETURNS smallint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT (CASE
+        WHEN type IN ('accepted', 'queued', 'sent', 'processed')                         THEN 1
+        WHEN type IN ('deferred', 'delayed', 'soft_bounce', 'soft_bounced')              THEN 2
+        WHEN type IN ('delivered')                                                       THEN 3
+        WHEN type IN ('bounced', 'hard_bounce', 'hard_bounced', 'dropped', 'failed')     THEN 4
+        WHEN type IN ('complained')                                                      THEN 5
+    END)::smallint
+$$;
+
+
+-- One row for each event that a mail provider sent, and for each correction; never changed.
+CREATE TABLE email_event (
+    source      text COLLATE "C" NOT NULL,
+    event_id    text COLLATE "C" NOT NULL,
+
+    -- Of an event: what happened to which message.
+    message_id  text COLLATE "C",
+    recipient   text COLLATE "C",
+    type        text COLLATE "C",
+    rank        smallint GENERATED ALWAYS AS (email_rank(type)) STORED,
+    payload     jsonb,
+    -- For people who read the table. No time decides which state wins.
+    occurred_at timestamptz,
+    received_at timestamptz      NOT NULL DEFAULT clock_timestamp(),
+
+    -- Of a correction: which event no longer counts, also one that has yet to come, and by whom.
+    voids       text COLLATE "C",
+    reason      text COLLATE "C",
+    author      text COLLATE "C",
+
+    CONSTRAINT email_event_once PRIMARY KEY (source, event_id),
+
+    CONSTRAINT email_event_is_event_or_correction CHECK (
+        num_nulls(message_id, recipient, type, payload) = 0
+            AND num_nonnulls(voids, reason, author) = 0
+        OR num_nonnulls(message_id, recipient, type, payload, occurred_at) = 0
+            AND num_nulls(voids, reason, author) = 0),
+    CONSTRAINT email_event_source_bounded     CHECK (octet_length(source) BETWEEN 1 AND 255),
+    CONSTRAINT email_event_event_id_bounded   CHECK (octet_length(event_id) BETWEEN 1 AND 1024),
+    CONSTRAINT email_event_message_id_bounded CHECK (octet_length(message_id) BETWEEN 1 AND 1024),
+    CONSTRAINT email_event_recipient_bounded  CHECK (octet_length(recipient) BETWEEN 1 AND 1024),
+    CONSTRAINT email_event_type_bounded       CHECK (octet_length(type) BETWEEN 1 AND 255),
+    CONSTRAINT email_event_payload_is_object  CHECK (jsonb_typeof(payload) = 'object'),
+    CONSTRAINT email_event_voids_bounded      CHECK (octet_length(voids) BETWEEN 1 AND 1024),
+    CONSTRAINT email_event_reason_bounded     CHECK (octet_length(reason) BETWEEN 1 AND 1024),
+    CONSTRAINT email_event_author_bounded     CHECK (octet_length(author) BETWEEN 1 AND 1024),
+    CONSTRAINT email_event_voids_another      CHECK (voids <> event_id)
+);
+
+CREATE INDEX email_event_history ON email_event (source, message_id, recipient)
+    WHERE message_id IS NOT NULL;
+CREATE INDEX email_event_voided ON email_event (source, voids)
+    WHERE voids IS NOT NULL;
+
+CREATE TRIGGER email_event_append_only
+    BEFORE UPDATE OR DELETE OR TRUNCATE ON email_event
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+
+-- The current state of each recipient of a known message: the highest rank and every flag among
+-- its events that no correction voids. It holds nothing that depends on when they came.
+CREATE TABLE email_status (
+    source       text COLLATE "C" NOT NULL,
+    message_id   text COLLATE "C" NOT NULL,
+    recipient    text COLLATE "C" NOT NULL,
+    -- 0 until an event gives one.
+    rank         smallint         NOT NULL DEFAULT 0,
+    status       text COLLATE "C" GENERATED ALWAYS AS (
+        (ARRAY['none', 'accepted', 'deferred', 'delivered', 'bounced', 'complained'])[rank + 1]
+    ) STORED,
+    opened       boolean          NOT NULL DEFAULT false,
+    clicked      boolean          NOT NULL DEFAULT false,
+    unsubscribed boolean          NOT NULL DEFAULT false,
+
+    CONSTRAINT email_status_one_per_recipient PRIMARY KEY (source, message_id, recipient),
+
+    CONSTRAINT email_status_source_bounded     CHECK (octet_length(source) BETWEEN 1 AND 255),
+    CONSTRAINT email_status_message_id_bounded CHECK (octet_length(message_id) BETWEEN 1 AND 1024),
+    CONSTRAINT email_status_recipient_bounded  CHECK (octet_length(recipient) BETWEEN 1 AND 1024),
+    CONSTRAINT email_status_rank_known         CHECK (rank BETWEEN 0 AND 5)
+);
+
+
+-- Takes the locks under which email status is decided, until the transaction ends: that of an
+-- event id, unless it is null, then those of recipients of a message. Who brings an event, a
+-- correction of it or its message takes them first, in a statement of its own: the next statement
+-- then sees whatever the holders before have committed, and neither can miss the other.
+--
+-- Advisory locks, because the rows that would have to be locked need not exist yet. Their keys are
+-- hashes: two names that share one wait for each other without need, and no more. Locks are taken
+-- in this order only, recipients by ascending key, so that nobody waits in a circle.
+CREATE FUNCTION email_lock(source text, event_id text, message_id text, recipients text[])
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    key bigint;
+BEGIN
+    IF event_id IS NOT NULL THEN
+        PERFORM pg_advisory_xact_lock(
+            hashtextextended(jsonb_build_array(source, event_id)::text, 0));
+    END IF;
+    FOR key IN
+        SELECT DISTINCT hashtextextended(jsonb_build_array(source, message_id, r)::text, 0) AS k
+        FROM unnest(recipients) AS r
+        ORDER BY k
+    LOOP
+        PERFORM pg_advisory_xact_lock(key);
+    END LOOP;
+END
+$$;
+
+
+-- What the history says of each recipient, whether its message is known or not. The rows of
+-- email_status are these, at every moment that no transaction is open.
+CREATE VIEW email_recount AS
+SELECT e.source, e.message_id, e.recipient,
+    coalesce(max(e.rank) FILTER (WHERE NOT c.voided), 0)::smallint              AS rank,
+    coalesce(bool_or(e.type = 'opened' AND NOT c.voided), false)       AS opened,
+    coalesce(bool_or(e.type = 'clicked' AND NOT c.voided), false)      AS clicked,
+    coalesce(bool_or(e.type = 'unsubscribed' AND NOT c.voided), false) AS unsubscribed
+FROM email_event AS e
+CROSS JOIN LATERAL (
+    SELECT EXISTS (
+        SELECT FROM email_event AS v
+        WHERE v.source = e.source
+          AND v.voids = e.event_id) AS voided) AS c
+WHERE e.message_id IS NOT NULL
+GROUP BY e.source, e.message_id, e.recipient;

@@ -13,7 +13,7 @@ var (
 	// ErrReusedRevision: this revision of the object belongs to another event id already, whether
 	// or not the two snapshots agree. A retry can't help, investigate the sender.
 	ErrReusedRevision = errors.New("the revision was accepted before under another event id")
-	// ErrInvalid: the delivery breaks the shape that [SnapshotEvent] describes.
+	// ErrInvalid: the delivery breaks the shape that the event's type describes.
 	// A retry can't help.
 	ErrInvalid = errors.New("the delivery is invalid")
 	// ErrUnavailable: nothing is known to be stored. The same delivery can be made again later; if

@@ -23,23 +23,34 @@ func (e SnapshotEvent) Validate() error {
 
 // check tells what of the event's shape is wrong, without a server. What passes can be stored.
 func (e SnapshotEvent) check() *Error {
-	for _, text := range []struct {
-		name, value string
-		limit       int
-	}{
-		{"source", e.Source, maxSourceBytes},
-		{"event_id", e.EventID, maxTextBytes},
-		{"object_id", e.ObjectID, maxTextBytes},
-	} {
-		if problem := textProblem(text.value, text.limit); problem != "" {
-			return invalid(text.name + "_" + problem)
-		}
+	if failure := checkTexts(
+		boundedText{"source", e.Source, maxSourceBytes},
+		boundedText{"event_id", e.EventID, maxTextBytes},
+		boundedText{"object_id", e.ObjectID, maxTextBytes},
+	); failure != nil {
+		return failure
 	}
 	if e.Revision <= 0 {
 		return invalid("revision_not_positive")
 	}
 	if problem := snapshotProblem(e.Snapshot); problem != "" {
 		return invalid("snapshot_" + problem)
+	}
+	return nil
+}
+
+// boundedText is a named field, limited to so many bytes.
+type boundedText struct {
+	name, value string
+	limit       int
+}
+
+// checkTexts gives the problem of the first field that has one.
+func checkTexts(texts ...boundedText) *Error {
+	for _, text := range texts {
+		if problem := textProblem(text.value, text.limit); problem != "" {
+			return invalid(text.name + "_" + problem)
+		}
 	}
 	return nil
 }
