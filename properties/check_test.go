@@ -3,6 +3,7 @@ package properties_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,21 +19,40 @@ import (
 
 // tally counts what the tests of this binary drew.
 type tally struct {
-	sequences, deliveries, overlaps int
-	armed, fired                    int // faults
+	sequences, overlaps int
+	armed, fired        int // faults
+	answers             map[string]int
 }
 
-func (c *tally) String() string {
-	return fmt.Sprintf("%d sequences drawn, %d deliveries, %d pairs of them overlapped; "+
-		"%d faults armed, %d fired, %d were never reached",
-		c.sequences, c.deliveries, c.overlaps, c.armed, c.fired, c.armed-c.fired)
+func (c tally) String() string {
+	return fmt.Sprintf("%d sequences drawn, %d pairs of deliveries overlapped; "+
+		"%d faults armed, %d fired, %d were never reached; answers %v",
+		c.sequences, c.overlaps, c.armed, c.fired, c.armed-c.fired, c.answers)
 }
 
-func (c *tally) minus(o tally) tally {
-	return tally{
-		c.sequences - o.sequences, c.deliveries - o.deliveries, c.overlaps - o.overlaps,
-		c.armed - o.armed, c.fired - o.fired,
+// hear counts the answers of a history that was not counted before.
+func (c *tally) hear(ops []lab.Operation) {
+	for _, op := range ops {
+		c.answers[op.Answer.Outcome]++
 	}
+}
+
+func (c tally) minus(o tally) tally {
+	answers := map[string]int{}
+	for outcome, n := range c.answers {
+		if n > o.answers[outcome] {
+			answers[outcome] = n - o.answers[outcome]
+		}
+	}
+	return tally{
+		c.sequences - o.sequences, c.overlaps - o.overlaps,
+		c.armed - o.armed, c.fired - o.fired, answers,
+	}
+}
+
+func (c tally) copy() tally {
+	c.answers = maps.Clone(c.answers)
+	return c
 }
 
 // A property is a law over drawn sequences, and its share of all that are drawn, in percent.
@@ -45,8 +65,9 @@ type property struct {
 // check draws the property's share and keeps the verdict.
 func (p property) check(t *testing.T, prop func(*rapid.T)) {
 	t.Helper()
-	checks := max(1, ground.total*p.percent/100)
-	r := &run{property: p, before: ground.drawn, began: time.Now(), seed: max(1, ground.seed)}
+	// With fewer, chance alone could keep every fault from firing.
+	checks := max(20, ground.total*p.percent/100)
+	r := &run{property: p, before: ground.drawn.copy(), began: time.Now(), seed: max(1, ground.seed)}
 	t.Cleanup(func() { r.keep(t) })
 	rapidChecks := checks
 	if testing.Short() {

@@ -78,6 +78,7 @@ func (s subject) together(
 	for _, err := range dealOut(ctx, h, senders, drawn.deliveries) {
 		found = append(found, finding{answered, err.Error()})
 	}
+	ground.drawn.hear(h.Operations())
 	stored, f := s.history(ctx, h, drawn, sources)
 	found = append(found, f...)
 	if s.state.SQL("refusals") != "" {
@@ -109,7 +110,6 @@ func dealOut(
 	}
 	close(barrier)
 	running.Wait()
-	ground.drawn.deliveries += len(all)
 	ground.drawn.overlaps += overlaps(h.Operations())
 	return failed
 }

@@ -84,6 +84,7 @@ func (s subject) throughFaults(
 	}
 	calm := len(h.Operations())
 	found = append(found, insist(ctx, h, senders, drawn.deliveries)...)
+	ground.drawn.hear(h.Operations())
 	stored, f := s.history(ctx, h, drawn, sources)
 	found = append(found, f...)
 	if s.state.SQL("refusals") != "" {
@@ -108,7 +109,7 @@ func insist(
 			}
 		}
 		if err != nil {
-			found = append(found, finding{ackedAtLast,
+			found = append(found, finding{answeredAtLast,
 				fmt.Sprintf("%s: no answer in %d tries without a fault: %v", d, tries, err)})
 		}
 	}

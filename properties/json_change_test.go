@@ -76,7 +76,7 @@ func (n node) changeBoolean(t *rapid.T) node {
 // changeNumber changes the last digit, even where no float64 can tell; the sign; or the type.
 func (n node) changeNumber(t *rapid.T) node {
 	m := n.number
-	how := rapid.SampledFrom([]string{"digit", "sign", "text"}).Draw(t, "number")
+	how := rapid.SampledFrom([]string{"digit", "digit", "digit", "sign", "text"}).Draw(t, "number")
 	switch {
 	case how == "text":
 		return node{kind: text, text: m.spell(nil)}
@@ -119,7 +119,7 @@ func (n node) changeObject(t *rapid.T) node {
 		n.fields = append(n.fields, field{name, node{kind: null}})
 		return n
 	}
-	switch rapid.SampledFrom([]string{"value", "remove", "name"}).Draw(t, "how") {
+	switch rapid.SampledFrom([]string{"value", "value", "value", "remove", "name"}).Draw(t, "how") {
 	case "remove":
 		n.fields = slices.Delete(n.fields, at, at+1)
 	case "name":

@@ -48,13 +48,14 @@ func runAll(m *testing.M) int {
 		return 2
 	}
 	code := m.Run()
-	fmt.Println("properties:", &ground.drawn)
+	fmt.Println("properties:", ground.drawn)
 	return code
 }
 
 // readSettings takes seed and number from the environment, and hands the seed to rapid.
 func readSettings() (err error) {
 	ground.logs = os.Getenv("LAB_LOGS")
+	ground.drawn.answers = map[string]int{}
 	ground.total = 1000
 	if testing.Short() {
 		ground.total = 100

@@ -37,7 +37,7 @@ var runs atomic.Uint64
 
 // fresh gives the sequence sources that nobody used before, and lists them.
 func (s sequence) fresh() (sequence, []string) {
-	suffix := "~" + strconv.FormatUint(runs.Add(1), 36) + "~"
+	suffix := "~drawn" + strconv.FormatUint(runs.Add(1), 36) + "~"
 	rename := func(all []lab.Delivery) []lab.Delivery {
 		renamed := make([]lab.Delivery, len(all))
 		for i, d := range all {

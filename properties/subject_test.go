@@ -71,12 +71,12 @@ func (f findings) none(t require.TestingT, sources []string) {
 
 // The laws that no SELECT can tell, as findings name them.
 const (
-	modelDecides = "model_decides" // every answer is the sequential model's
-	modelHolds   = "model_holds"   // inbox and projection are the model's
-	linearizable = "linearizable"
-	refusedOnce  = "refused_once" // one row for each distinct refusal
-	answered     = "answered"     // without a fault nobody is left without an answer
-	ackedAtLast  = "answered_at_last"
+	modelDecides   = "model_decides" // every answer is the sequential model's
+	modelHolds     = "model_holds"   // inbox and projection are the model's
+	linearizable   = "linearizable"
+	refusedOnce    = "refused_once" // one row for each distinct refusal
+	answered       = "answered"     // without a fault nobody is left without an answer
+	answeredAtLast = "answered_at_last"
 )
 
 // laws demands every law in SQL.
