@@ -1,0 +1,33 @@
+package webhook
+
+import (
+	"net/http"
+	"time"
+)
+
+const shopifySignature = "X-Shopify-Hmac-Sha256"
+
+type shopify struct{ keys }
+
+// NewShopify verifies X-Shopify-Hmac-Sha256, which signs the body and nothing else: neither a time
+// nor the event id. What [NewGitHub] says of replays holds here too.
+func NewShopify(secrets ...string) (Verifier, error) {
+	k, err := wholeKeys("Shopify", secrets)
+	if err != nil {
+		return nil, err
+	}
+	return shopify{k}, nil
+}
+
+// Verify is [Verifier]'s. There is no time to compare.
+func (s shopify) Verify(header http.Header, body []byte, _ time.Time) error {
+	elements, err := listed(header, shopifySignature, ",")
+	if err != nil {
+		return err
+	}
+	var signatures [][]byte
+	for _, element := range elements {
+		signatures = append(signatures, base64MAC(element))
+	}
+	return s.check(shopifySignature, signatures, body)
+}
