@@ -20,7 +20,7 @@ type Config struct {
 	State  State       // nil: ReferenceState
 	Laws   []Invariant // demanded after every run
 	Seed   uint64
-	Bound  time.Duration     // of one step and of one delivery; 0: 10 s
+	Bound  time.Duration     // of one step; 0: 30 s, only ever used up by what is stuck
 	Toxics []toxiproxy.Toxic // stock toxics on every wire
 }
 
@@ -59,7 +59,7 @@ func Open(ctx context.Context, cfg Config) (*Lab, error) {
 		cfg.State = ReferenceState
 	}
 	if cfg.Bound == 0 {
-		cfg.Bound = 10 * time.Second
+		cfg.Bound = 30 * time.Second
 	}
 	o, err := openObserver(ctx, cfg.DSN)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -121,26 +122,29 @@ func or(s *string) string {
 	return *s
 }
 
-// xid is the transaction id (64 bits, epoch included) of a backend, "" before its first write.
+// xid is the transaction id of a backend, "" before its first write.
 func (o *observer) xid(ctx context.Context, pid uint32) (string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	const q = `
-SELECT ((pg_snapshot_xmax(pg_current_snapshot())::text::numeric
-         - mod(pg_snapshot_xmax(pg_current_snapshot())::text::numeric, 4294967296))
-        + backend_xid::text::numeric
-        - CASE WHEN backend_xid::text::numeric
-                    > mod(pg_snapshot_xmax(pg_current_snapshot())::text::numeric, 4294967296)
-               THEN 4294967296 ELSE 0 END)::text
+SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
+       backend_xid::text::bigint
   FROM pg_stat_activity
  WHERE pid = $1
    AND backend_xid IS NOT NULL`
-	var xid string
-	err := o.conn.QueryRow(ctx, q, pid).Scan(&xid)
+	var newest uint64
+	var xid uint32
+	err := o.conn.QueryRow(ctx, q, pid).Scan(&newest, &xid)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
-	return xid, err
+	return strconv.FormatUint(widened(xid, newest), 10), err
+}
+
+// widened adds the epoch to a transaction id of 32 bits: it lies nearer than half a turn before or
+// behind newest. A running transaction may well be younger than what a snapshot calls the end.
+func widened(xid uint32, newest uint64) uint64 {
+	return newest + uint64(int64(int32(xid-uint32(newest))))
 }
 
 // status is what became of a transaction: committed, aborted or in progress.

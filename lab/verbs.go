@@ -122,6 +122,9 @@ func (s *Session) LoseAck(how toxiproxy.Close) *Session {
 		f.OnFire = func(toxiproxy.Event) { seen, seenErr = l.observer.status(l.ctx, xid) }
 	}
 	pid, _ := s.cut(f)
+	if tags := f.Executed().Tags; commits && (len(tags) != 1 || tags[0] != "COMMIT") {
+		l.give(VerdictUnknown, "the server answered the COMMIT of %s by %v", s.Name, tags)
+	}
 	if f.OnFire != nil && (seenErr != nil || seen != "committed") {
 		l.give(VerdictUnknown, "transaction %s should be committed before %s is cut off: %s%s",
 			xid, s.Name, seen, because(seenErr))

@@ -6,7 +6,7 @@ import (
 )
 
 // An outside writer takes the object's row first and the inbox key second, the receiver takes them
-// the other way round. A patient writer makes the receiver the one that PostgreSQL ends.
+// the other way round. A unhurried writer makes the receiver the one that PostgreSQL ends.
 var DeadlockReceiverRetries = lab.Scenario{
 	Name:       "deadlock_receiver_retries",
 	Law:        "a deadlock is retried inside: nothing is lost, nobody sees an error",
@@ -14,7 +14,7 @@ var DeadlockReceiverRetries = lab.Scenario{
 	Reference:  true,
 	Needs:      []postgres.Ability{postgres.DeadlockTimeout},
 	Play: func(l *lab.Lab) {
-		receiver, writer := l.Session("receiver"), l.Session("writer", patient)
+		receiver, writer := l.Session("receiver"), l.Session("writer", unhurried)
 		receiver.Deliver(revision(1)).Answers(lab.Applied)
 
 		writer.Runs(rowThenKey(l)...).HoldBefore("INSERT webhook_inbox")
@@ -28,7 +28,7 @@ var DeadlockReceiverRetries = lab.Scenario{
 	},
 }
 
-// The same circle, but the receiver is patient: the writer is ended, the receiver goes on.
+// The same circle, but the receiver is unhurried: the writer is ended, the receiver goes on.
 var DeadlockWriterGivesUp = lab.Scenario{
 	Name:       "deadlock_writer_gives_up",
 	Law:        "the survivor of a deadlock is not disturbed by it",
@@ -36,7 +36,7 @@ var DeadlockWriterGivesUp = lab.Scenario{
 	Reference:  true,
 	Needs:      []postgres.Ability{postgres.DeadlockTimeout},
 	Play: func(l *lab.Lab) {
-		receiver, writer := l.Session("receiver", patient), l.Session("writer")
+		receiver, writer := l.Session("receiver", unhurried), l.Session("writer")
 		receiver.Deliver(revision(1)).Answers(lab.Applied)
 
 		writer.Runs(rowThenKey(l)...).HoldBefore("INSERT webhook_inbox")
@@ -47,8 +47,8 @@ var DeadlockWriterGivesUp = lab.Scenario{
 	},
 }
 
-// patient sessions never look for a deadlock themselves: the other side is sure to find it.
-var patient = lab.Setting{Name: "deadlock_timeout", Value: "1h"}
+// unhurried sessions never look for a deadlock themselves: the other side is sure to find it.
+var unhurried = lab.Setting{Name: "deadlock_timeout", Value: "1h"}
 
 func rowThenKey(l *lab.Lab) []string {
 	source := l.Source("shop")

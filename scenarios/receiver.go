@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -23,7 +24,14 @@ func Snapshots(ctx context.Context, dsn string) (lab.Receiver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshots: %w", err)
 	}
-	return &snapshots{pool: pool, receiver: inbox.NewSnapshots(pool, inbox.Options{})}, nil
+	return &snapshots{pool: pool, receiver: inbox.NewSnapshots(pool, patient)}, nil
+}
+
+// patient receivers don't take a command that the lab holds for one that is lost: how long a step
+// takes is the machine's affair, and must not change what is seen.
+var patient = inbox.Options{
+	Timeout: 5 * time.Minute, LockTimeout: time.Minute,
+	StatementTimeout: time.Minute, IdleTimeout: time.Minute,
 }
 
 type snapshots struct {
