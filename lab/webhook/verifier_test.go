@@ -68,4 +68,3 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 		}
 	}
 }
-
