@@ -23,6 +23,7 @@ INSERT INTO object_state (source, object_id, revision, snapshot)
 VALUES ($1, 'order', 5, '{"backfill": true}')`
 		remove = `DELETE FROM object_state WHERE source = $1`
 		rename = `UPDATE object_state SET object_id = 'x' WHERE source = $1`
+		back   = `ROLLBACK TO s`
 		replay = `SET LOCAL session_replication_role = replica`
 	)
 	for name, c := range map[string]struct {
@@ -34,7 +35,7 @@ VALUES ($1, 'order', 5, '{"backfill": true}')`
 		"back for a moment":      {[][]string{{begin}, {to(9)}, {to(5)}, {to(9)}}, 1},
 		"sideways":               {[][]string{{begin}, {to(5)}}, 1},
 		"rolled back":            {[][]string{{begin}, {to(1), "ROLLBACK"}, {to(6)}}, 0},
-		"to a savepoint":         {[][]string{{begin}, {"SAVEPOINT s", to(1), "ROLLBACK TO s"}}, 0},
+		"to a savepoint":         {[][]string{{begin}, {"SAVEPOINT s", to(1), back}}, 0},
 		"mended in time":         {[][]string{{begin}, {to(1), to(6)}}, 0},
 		"broken in the last":     {[][]string{{begin}, {to(9), to(1)}}, 1},
 		"removed":                {[][]string{{begin}, {remove}}, 1},

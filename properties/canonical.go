@@ -19,8 +19,8 @@ import (
 // numbers are exact decimals, the order of keys means nothing, of a repeated key the last one
 // counts, and true is not 1.
 //
-// It fails on what is no JSON, and on what jsonb can't hold in a string: bad UTF-8, U+0000, half of
-// a surrogate pair. How large a document or a number may be is not its question.
+// It fails on what is no JSON, and on what jsonb can't hold in a string: bad UTF-8, U+0000, half
+// of a surrogate pair. How large a document or a number may be is not its question.
 func Canonical(document []byte) (string, error) {
 	if err := checkTexts(document); err != nil {
 		return "", err

@@ -67,7 +67,10 @@ func (p property) check(t *testing.T, prop func(*rapid.T)) {
 	t.Helper()
 	// With fewer, chance alone could keep every fault from firing.
 	checks := max(20, ground.total*p.percent/100)
-	r := &run{property: p, before: ground.drawn.copy(), began: time.Now(), seed: max(1, ground.seed)}
+	ground.worst = lab.Offence{}
+	r := &run{
+		property: p, before: ground.drawn.copy(), began: time.Now(), seed: max(1, ground.seed),
+	}
 	t.Cleanup(func() { r.keep(t) })
 	rapidChecks := checks
 	if testing.Short() {
@@ -115,17 +118,27 @@ func (r *run) keep(t *testing.T) {
 	}
 	t.Log(e.Detail)
 	if t.Failed() {
-		e.Verdict, e.Reason = lab.VerdictInvalid, "the law was broken"
-		if r.worthless != "" {
-			e.Verdict, e.Reason = lab.VerdictUnknown, r.worthless
-		}
-		e.Offences = []lab.Offence{{Verdict: e.Verdict, Law: r.law, Text: e.Reason}}
+		o := r.offence()
+		e.Verdict, e.Offences = o.Verdict, []lab.Offence{o}
 		e.Replay = fmt.Sprintf("./run_lab.sh --law %s --seed %d", t.Name(), r.seed)
 		t.Logf("to repeat: %s", e.Replay)
 	}
 	if err := errors.Join(moveFailFiles(t.Name()), report.Append(ground.logs, e)); err != nil {
 		t.Errorf("keep the evidence: %v", err)
 	}
+}
+
+// offence says what made the test fail.
+func (r *run) offence() lab.Offence {
+	o := ground.worst
+	switch {
+	case r.worthless != "":
+		o = lab.Offence{Verdict: lab.VerdictUnknown, Text: r.worthless}
+	case o.Text == "":
+		o = lab.Offence{Verdict: lab.VerdictUnknown, Text: "the test itself failed, see its output"}
+	}
+	o.Law = r.law
+	return o
 }
 
 // moveFailFiles takes what rapid left in its own folder to the evidence.

@@ -3,6 +3,7 @@ package properties_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -79,7 +80,7 @@ func (s subject) together(
 		found = append(found, finding{answered, err.Error()})
 	}
 	ground.drawn.hear(h.Operations())
-	stored, f := s.history(ctx, h, drawn, sources)
+	stored, f := s.history(ctx, "concurrent", h, drawn, sources)
 	found = append(found, f...)
 	if s.state.SQL("refusals") != "" {
 		for _, text := range properties.RefusedOnce(h.Operations(), stored.Refusals, 0) {
@@ -128,14 +129,28 @@ func overlaps(ops []lab.Operation) (n int) {
 
 // history demands the laws, and an order of the deliveries that explains answers and tables.
 func (s subject) history(
-	ctx context.Context, h *lab.History, drawn sequence, sources []string,
+	ctx context.Context, name string, h *lab.History, drawn sequence, sources []string,
 ) (properties.Stored, findings) {
 	found := s.laws(ctx, sources, h.Operations())
 	stored, f := s.stored(ctx, sources)
 	found = append(found, f...)
-	l := properties.Linearizable{Before: before(drawn), Dir: ground.logs}
-	for _, o := range l.Check("history", h, stored) {
-		found = append(found, finding{linearizable, o.Text})
+	return stored, append(found, s.ordered(name, h, drawn, stored)...)
+}
+
+// ordered searches the history for an order; only the reference's is drawn if it has none.
+func (s subject) ordered(
+	name string, h *lab.History, drawn sequence, stored properties.Stored,
+) (found findings) {
+	l := properties.Linearizable{Before: before(drawn)}
+	if ground.logs != "" && s.name == reference().name {
+		l.Dir = filepath.Join(ground.logs, "histories")
 	}
-	return stored, found
+	for _, o := range l.Check(name, h, stored) {
+		text := o.Text
+		if o.Verdict == lab.VerdictUnknown {
+			text = unknown + text
+		}
+		found = append(found, finding{linearizable, text})
+	}
+	return found
 }

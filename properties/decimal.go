@@ -15,7 +15,8 @@ type decimal struct {
 	scale    int // decimals as it was spelled, 1.0 has one; no part of its value
 }
 
-// maxExponent is the largest exponent, either way, that the contract lets a number be spelled with.
+// maxExponent is the largest exponent, either way, that the contract lets a number be spelled
+// with.
 const maxExponent = 2 << 20
 
 // readDecimal reads a number as JSON spells it. It fails on an exponent that nobody could mean.

@@ -18,7 +18,7 @@ import (
 func TestSequencesWithFaults(t *testing.T) {
 	noLeaks(t)
 	p := property{
-		law:     "whatever the network loses: acked is stored, nothing is half done, all converges",
+		law:     "whatever the network loses, acked is stored, nothing is half done, all agrees",
 		percent: 10,
 		proof: func(drawn tally) string {
 			if drawn.fired == 0 {
@@ -85,7 +85,7 @@ func (s subject) throughFaults(
 	calm := len(h.Operations())
 	found = append(found, insist(ctx, h, senders, drawn.deliveries)...)
 	ground.drawn.hear(h.Operations())
-	stored, f := s.history(ctx, h, drawn, sources)
+	stored, f := s.history(ctx, "faults", h, drawn, sources)
 	found = append(found, f...)
 	if s.state.SQL("refusals") != "" {
 		for _, text := range properties.RefusedOnce(h.Operations(), stored.Refusals, calm) {

@@ -13,8 +13,8 @@ import (
 	"webhooklab/lab"
 )
 
-// Linearizable is the law that concurrent deliveries are answered as if they had come one after the
-// other, each at some moment between its call and its answer, and that the database holds what
+// Linearizable is the law that concurrent deliveries are answered as if they had come one after
+// the other, each at some moment between its call and its answer, and that the database holds what
 // that order comes to.
 type Linearizable struct {
 	Before *Model        // what was there when the history began; nil: nothing
@@ -41,34 +41,31 @@ func (l Linearizable) Check(name string, h *lab.History, after Stored) []lab.Off
 		return offence(lab.VerdictInvalid, "the database holds what nobody delivered:\n%s", stray)
 	}
 	m := l.model()
-	bound := cmp.Or(l.Bound, 10*time.Second)
-	switch porcupine.CheckOperationsTimeout(m, ops, bound) {
+	switch porcupine.CheckOperationsTimeout(m, ops, l.bound()) {
 	case porcupine.Ok:
 		return nil
 	case porcupine.Unknown:
 		return offence(lab.VerdictUnknown,
 			"no order of %d deliveries was found or ruled out within %v; make the history shorter",
-			len(ops), bound)
+			len(ops), l.bound())
 	}
-	path, err := l.picture(name, m, ops, h.Notes(), bound)
-	if err != nil {
-		return offence(lab.VerdictInvalid, "no order of the deliveries explains the answers; %v", err)
-	}
-	return offence(lab.VerdictInvalid, "no order of the deliveries explains the answers%s", path)
+	return offence(lab.VerdictInvalid, "no order of the deliveries explains the answers%s",
+		l.picture(name, m, ops, h.Notes()))
 }
 
 func offence(v lab.Verdict, format string, args ...any) []lab.Offence {
 	return []lab.Offence{{Verdict: v, Law: linearizableLaw, Text: fmt.Sprintf(format, args...)}}
 }
 
-// picture draws the history, the longest orders that were found, and the faults beside them.
+// picture draws the history, the longest orders that were found, and the faults beside them. It
+// says where the picture is, or why there is none.
 func (l Linearizable) picture(
-	name string, m porcupine.Model, ops []porcupine.Operation, notes []lab.Note, bound time.Duration,
-) (string, error) {
+	name string, m porcupine.Model, ops []porcupine.Operation, notes []lab.Note,
+) string {
 	if l.Dir == "" {
-		return "", nil
+		return ""
 	}
-	_, info := porcupine.CheckOperationsVerbose(m, ops, bound)
+	_, info := porcupine.CheckOperationsVerbose(m, ops, l.bound())
 	var marks []porcupine.Annotation
 	for _, n := range notes {
 		marks = append(marks, porcupine.Annotation{
@@ -76,15 +73,18 @@ func (l Linearizable) picture(
 		})
 	}
 	info.AddAnnotations(marks)
-	if err := os.MkdirAll(l.Dir, 0o755); err != nil {
-		return "", fmt.Errorf("draw the history: %w", err)
-	}
 	path := filepath.Join(l.Dir, name+".html")
-	if err := porcupine.VisualizePath(m, info, path); err != nil {
-		return "", fmt.Errorf("draw the history in %s: %w", path, err)
+	err := os.MkdirAll(l.Dir, 0o755)
+	if err == nil {
+		err = porcupine.VisualizePath(m, info, path)
 	}
-	return ", see " + path, nil
+	if err != nil {
+		return fmt.Sprintf("; it could not be drawn in %s: %v", path, err)
+	}
+	return ", see " + path
 }
+
+func (l Linearizable) bound() time.Duration { return cmp.Or(l.Bound, 10*time.Second) }
 
 // call is one delivery, or the look into the database at the end, as the search takes it.
 type call struct {

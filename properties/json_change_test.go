@@ -119,7 +119,8 @@ func (n node) changeObject(t *rapid.T) node {
 		n.fields = append(n.fields, field{name, node{kind: null}})
 		return n
 	}
-	switch rapid.SampledFrom([]string{"value", "value", "value", "remove", "name"}).Draw(t, "how") {
+	ways := []string{"value", "value", "value", "remove", "name"}
+	switch rapid.SampledFrom(ways).Draw(t, "how") {
 	case "remove":
 		n.fields = slices.Delete(n.fields, at, at+1)
 	case "name":

@@ -12,8 +12,8 @@ import (
 	"webhooklab/properties"
 )
 
-// One sender, and a network that now and then loses something: after each step the model must agree
-// with everything that is stored.
+// One sender, and a network that now and then loses something: after each step the model must
+// agree with everything that is stored.
 func TestEveryStep(t *testing.T) {
 	noLeaks(t)
 	p := property{

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"webhooklab"
+	"webhooklab/lab"
 	"webhooklab/lab/flawed"
 	"webhooklab/lab/postgres"
 	"webhooklab/properties"
@@ -26,6 +27,7 @@ var ground struct {
 	total    int    // sequences that all properties together are to draw
 	logs     string // folder of the evidence, "" for none
 	drawn    tally
+	worst    lab.Offence // what the last sequence that broke a law was found guilty of
 }
 
 func TestMain(m *testing.M) {

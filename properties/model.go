@@ -8,7 +8,8 @@ import (
 )
 
 // Model decides what every delivery must be answered when deliveries come one after the other. It
-// knows nothing of PostgreSQL. Its zero value is an empty inbox. It is not safe for concurrent use.
+// knows nothing of PostgreSQL. Its zero value is an empty inbox. It is not safe for concurrent
+// use.
 type Model struct {
 	events  map[eventKey]accepted
 	owners  map[revisionKey]string // the event that a revision belongs to
@@ -53,8 +54,8 @@ func (m *Model) Deliver(d lab.Delivery) lab.Answer {
 	return a
 }
 
-// Backfill sets an object's state from elsewhere than the inbox. It fails on what no delivery could
-// carry.
+// Backfill sets an object's state from elsewhere than the inbox. It fails on what no delivery
+// could carry.
 func (m *Model) Backfill(source, object string, revision int64, snapshot []byte) error {
 	e, sound := read(lab.Delivery{
 		Source: source, EventID: "backfill", ObjectID: object, Revision: revision,

@@ -66,7 +66,8 @@ func TestModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := &properties.Model{}
 			for i, d := range story {
-				require.Equal(t, d.want, m.Deliver(d.delivery()), "delivery %d: %s", i, d.delivery())
+				got := m.Deliver(d.delivery())
+				require.Equal(t, d.want, got, "delivery %d: %s", i, d.delivery())
 			}
 		})
 	}
@@ -139,12 +140,13 @@ func TestModelDiffers(t *testing.T) {
 		Objects: []lab.Delivery{row("", "order", 1, `{"a": 1.0}`)},
 	}
 	require.Empty(t, m.Differs(agreed))
+	once := agreed.Events[0]
 	for name, change := range map[string]func(s *properties.Stored){
 		"no event":       func(s *properties.Stored) { s.Events = nil },
 		"no object":      func(s *properties.Stored) { s.Objects = nil },
-		"event twice":    func(s *properties.Stored) { s.Events = append(s.Events, s.Events[0]) },
-		"object twice":   func(s *properties.Stored) { s.Objects = append(s.Objects, s.Objects[0]) },
-		"other snapshot": func(s *properties.Stored) { s.Events[0].Snapshot = []byte(`{"a": true}`) },
+		"event twice":    func(s *properties.Stored) { s.Events = append(s.Events, once) },
+		"object twice":   func(s *properties.Stored) { s.Objects = append(s.Objects, once) },
+		"other snapshot": func(s *properties.Stored) { s.Events[0].Snapshot = []byte(`{}`) },
 		"other revision": func(s *properties.Stored) { s.Objects[0].Revision = 2 },
 		"second event": func(s *properties.Stored) {
 			s.Events = append(s.Events, row("e2", "order", 2, `{}`))

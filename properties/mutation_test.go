@@ -131,11 +131,14 @@ func TestHistoriesCatchARace(t *testing.T) {
 			older.HoldBefore("COMMIT").Release()
 		},
 	}
+	unguarded := subject{
+		"advance_checked_before", flawed.AdvanceCheckedBefore, flawed.WithoutRefusals,
+	}
 	for _, c := range []struct {
 		subject
 		sinful bool
 	}{
-		{subject{"advance_checked_before", flawed.AdvanceCheckedBefore, flawed.WithoutRefusals}, true},
+		{unguarded, true},
 		{reference(), false},
 	} {
 		l, err := lab.Open(t.Context(), lab.Config{

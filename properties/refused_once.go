@@ -13,8 +13,8 @@ import (
 // of them differs.
 //
 // Operations before calm had faults about them. What was refused there may have been recorded and
-// its answer lost, or answered and its record lost: a row for it may be there, and its counter says
-// little; two rows may not.
+// its answer lost, or answered and its record lost: a row for it may be there, and its counter
+// says little; two rows may not.
 func RefusedOnce(ops []lab.Operation, rows []Refusal, calm int) []string {
 	must, may := countRefusals(ops[calm:]), countRefusals(ops)
 	for _, op := range ops[:calm] {
@@ -105,8 +105,8 @@ func compareRows(key refused, must, may map[string]int64, got []int64, faults bo
 		key.outcome, key.event, key.source, len(got), got, len(want), want, len(may))}
 }
 
-// outcomeOf is the answer that a reason on record stands for: reused_event_id, reused_revision, and
-// any other is one of the many that make a delivery invalid.
+// outcomeOf is the answer that a reason on record stands for: reused_event_id, reused_revision,
+// and any other is one of the many that make a delivery invalid.
 func outcomeOf(reason string) string {
 	for _, a := range []lab.Answer{lab.ReusedEventID, lab.ReusedRevision} {
 		if strings.ReplaceAll(reason, "_", " ") == a.Outcome {

@@ -40,11 +40,7 @@ func (s subject) oneByOne(
 	ground.drawn.hear(h.Operations())
 	after, f := s.after(ctx, m, sources, h.Operations())
 	found = append(found, f...)
-	l := properties.Linearizable{Before: before(drawn), Dir: ground.logs}
-	for _, o := range l.Check("one-by-one", h, after) {
-		found = append(found, finding{linearizable, o.Text})
-	}
-	return found, nil
+	return append(found, s.ordered("one_by_one", h, drawn, after)...), nil
 }
 
 // before is the model of what stands before the first delivery.

@@ -42,10 +42,12 @@ SELECT source, '', object_id, revision, snapshot::text
 	)
 	once := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, conn, once, func(tx pgx.Tx) error {
-		if s.Events, err = readDeliveries(ctx, tx, events, state.SQL("events"), sources); err != nil {
+		s.Events, err = readDeliveries(ctx, tx, events, state.SQL("events"), sources)
+		if err != nil {
 			return err
 		}
-		if s.Objects, err = readDeliveries(ctx, tx, objects, state.SQL("objects"), sources); err != nil {
+		s.Objects, err = readDeliveries(ctx, tx, objects, state.SQL("objects"), sources)
+		if err != nil {
 			return err
 		}
 		s.Refusals, err = readRefusals(ctx, tx, state.SQL("refusals"), sources)
