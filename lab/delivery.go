@@ -10,21 +10,29 @@ import (
 
 // A Delivery is one attempt to hand an event over.
 //
-// Source is the authenticated sender's namespace. Body, when not nil, is the raw request body and
-// stands in for all other fields but Source.
+// Source is the authenticated sender's namespace. A snapshot has an object, its revision and the
+// snapshot; an event to be processed has a type and a payload; an email event has a type, and
+// "message recipient" for its object. Body, when not nil, is the raw request body and stands in for
+// all other fields but Source.
 type Delivery struct {
 	Source   string
 	EventID  string
 	ObjectID string
 	Revision int64
 	Snapshot []byte
+	Type     string
+	Payload  []byte
 	Body     []byte
 }
 
-// String names the delivery in transcripts: event, object@revision and snapshot.
+// String names the delivery in transcripts: event, object@revision and snapshot, or the type.
 func (d Delivery) String() string {
 	if d.Body != nil {
 		return fmt.Sprintf("body %.60q", d.Body)
+	}
+	if d.Type != "" {
+		return strings.TrimSpace(fmt.Sprintf("%s %s %s %.60s",
+			plainly(d.EventID, 40), plainly(d.Type, 40), d.ObjectID, d.Payload))
 	}
 	return fmt.Sprintf("%s %s@%d %s",
 		plainly(d.EventID, 40), plainly(d.ObjectID, 40), d.Revision, plainly(string(d.Snapshot), 60))

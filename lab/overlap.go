@@ -38,11 +38,13 @@ func (l *Lab) ReleaseTogether(all ...*Session) {
 		}
 	}
 	l.line("(%s released together)", sessionNames(all))
+	l.unstepped(all...)
+}
+
+// unstepped opens the gates of these sessions at once and waits until all have their answers.
+func (l *Lab) unstepped(all ...*Session) {
 	l.free = true
 	defer func() { l.free = false }()
-	for _, s := range all {
-		s.held().state = laneRunning
-	}
 	barrier := make(chan struct{})
 	var opened sync.WaitGroup
 	for _, s := range all {
@@ -53,11 +55,6 @@ func (l *Lab) ReleaseTogether(all ...*Session) {
 	}
 	close(barrier)
 	opened.Wait()
-	l.finishFree(all)
-}
-
-// finishFree waits until all these sessions have their answers.
-func (l *Lab) finishFree(all []*Session) {
 	l.poll("the free run to end", func() (bool, error) {
 		l.drain()
 		for _, s := range all {

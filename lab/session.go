@@ -188,6 +188,15 @@ func (s *Session) open(ctx context.Context) (_ Receiver, err error) {
 	return s.receiver, err
 }
 
+// Send delivers one event without stepping it, and returns what the sender learned: for runs in
+// which only the end matters.
+func (s *Session) Send(d Delivery) Answer {
+	s.Deliver(d)
+	s.lab.unstepped(s)
+	s.ended = false
+	return s.answer
+}
+
 // Runs sends SQL as a person would at a prompt: one command for each string, the first error ends
 // it and the connection.
 func (s *Session) Runs(sql ...string) *Session {
