@@ -41,7 +41,7 @@ type contained struct {
 func startContainer(ctx context.Context, cfg Config) (*Server, error) {
 	c, err := newContained(ctx, cfg)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoContainer, err)
+		return nil, err
 	}
 	password := newSecret()
 	s := newServer(cfg)

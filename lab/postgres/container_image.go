@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"strconv"
@@ -176,7 +175,3 @@ func (l *layerProgress) add(m jsonstream.Message, at time.Time) (line string, du
 	}
 	return fmt.Sprintf("pulling: %d of %d MB in %d layers", now>>20, all>>20, len(l.all)), true
 }
-
-// errNoContainer says that no container could be started for a reason that lies outside the lab;
-// auto mode goes on to local binaries.
-var errNoContainer = errors.New("no container")

@@ -124,6 +124,13 @@ func TestNextStartSweepsTheContainerOfADeadOwner(t *testing.T) {
 	dead := startChild(t, "box", "LAB_POSTGRES_IMAGE="+image, "LAB_KEEP=")
 	living := startChild(t, "box", "LAB_POSTGRES_IMAGE="+image, "LAB_KEEP=")
 	kept := startChild(t, "box", "LAB_POSTGRES_IMAGE="+image, "LAB_KEEP=1")
+	engine, err := findEngine(bounded(t))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		engine.ContainerRemove(bounded(t), kept.said,
+			client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		engine.Close()
+	})
 	require.NoError(t, dead.cmd.Process.Kill())
 	dead.cmd.Wait()
 	require.NoError(t, kept.let())
@@ -134,12 +141,6 @@ func TestNextStartSweepsTheContainerOfADeadOwner(t *testing.T) {
 	require.Contains(t, boxes(t), kept.said, "swept a container that LAB_KEEP keeps")
 
 	require.NoError(t, living.let())
-	engine, err := findEngine(bounded(t))
-	require.NoError(t, err)
-	defer engine.Close()
-	_, err = engine.ContainerRemove(bounded(t), kept.said,
-		client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-	require.NoError(t, err)
 }
 
 func BenchmarkStartContainer(b *testing.B) {

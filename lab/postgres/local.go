@@ -173,8 +173,7 @@ func (l *local) failed(ctx context.Context) error {
 }
 
 func (l *local) kill(context.Context) error {
-	l.now.kill()
-	return nil
+	return l.now.kill()
 }
 
 // restart retries within its bound: a child that outlived the kill by a moment still holds the
@@ -198,10 +197,11 @@ func (l *local) stop(context.Context) error {
 	if keepRequested() && l.now != nil && l.now.abandon != nil {
 		return l.keep()
 	}
+	var err error
 	if l.now != nil && !l.now.ended() {
-		l.now.quit(stopBound)
+		err = l.now.quit(stopBound)
 	}
-	return l.discard()
+	return errors.Join(err, l.discard())
 }
 
 // keep leaves the server running, exempts it from sweeps and says how to reach and remove it.

@@ -33,7 +33,7 @@ func (b binaries) initdb() string   { return filepath.Join(b.folder, "initdb") }
 
 // errNoBinaries says that no PostgreSQL server is installed where the lab looks.
 var errNoBinaries = errors.New("no postgres and initdb found in PATH, " +
-	strings.Join(usualFolders, ", "))
+	strings.Join(usualFolders, ", ") + "; install a server: ./run_lab.sh --install")
 
 // findBinaries is the installation in PATH, else the newest accepted one in the usual folders.
 // Versions out of range are named in the error when nothing else is there.
@@ -60,7 +60,8 @@ func findBinaries(ctx context.Context) (binaries, error) {
 	case best.folder != "":
 		return best, nil
 	case len(refused) > 0:
-		return best, fmt.Errorf("find PostgreSQL: %s refused: the lab accepts %d to %d",
+		return best, fmt.Errorf("find PostgreSQL: %s refused: the lab accepts %d to %d; "+
+			"install one of those",
 			strings.Join(refused, ", "), oldest, newest)
 	}
 	return best, errNoBinaries

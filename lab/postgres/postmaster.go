@@ -85,23 +85,24 @@ func (p *postmaster) ended() bool {
 
 // quit ends the program at once and waits for it. Stopped backends go on first, because the
 // postmaster would wait for them. What has not left within the bound is killed.
-func (p *postmaster) quit(bound time.Duration) {
+func (p *postmaster) quit(bound time.Duration) error {
 	for _, child := range children(p.pid) {
 		syscall.Kill(child, syscall.SIGCONT)
 	}
 	syscall.Kill(p.pid, syscall.SIGQUIT)
 	select {
 	case <-p.done:
+		return nil
 	case <-time.After(bound):
-		p.kill()
+		return p.kill()
 	}
 }
 
-// kill ends postmaster and children by SIGKILL and returns when all are gone. The postmaster goes
-// first, so that no child is born after the look at its children.
-func (p *postmaster) kill() {
+// kill ends postmaster and children by SIGKILL and returns when all are gone. The postmaster is
+// stopped first, so that no child is born after the look at its children.
+func (p *postmaster) kill() error {
 	if p.ended() {
-		return
+		return nil
 	}
 	syscall.Kill(p.pid, syscall.SIGSTOP)
 	family := children(p.pid)
@@ -111,7 +112,10 @@ func (p *postmaster) kill() {
 	}
 	<-p.done
 	gone := func() bool { return !slices.ContainsFunc(family, alive) }
-	await(context.Background(), 5*time.Second, gone)
+	if !await(context.Background(), 5*time.Second, gone) {
+		return fmt.Errorf("kill the server: some of its processes %v survive SIGKILL", family)
+	}
+	return nil
 }
 
 // await asks until the answer is yes, the bound is over or the context is done: for news that

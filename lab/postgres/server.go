@@ -54,6 +54,9 @@ type Server struct {
 
 // Describe is one line: release, kind, image or binary, profile.
 func (s *Server) Describe() string {
+	if s.kind == "dsn" {
+		return fmt.Sprintf("PostgreSQL %s · %s · its own settings", s.release, s.origin)
+	}
 	return fmt.Sprintf("PostgreSQL %s · %s · %s", s.release, s.origin, s.profile)
 }
 

@@ -22,7 +22,8 @@ func settings(p Profile, onLinux bool) []string {
 	if p == Fast {
 		// synchronous_commit stays on: without it a killed server loses acknowledged commits,
 		// while without fsync it loses none as long as the machine itself lives.
-		return append(common, "fsync=off", "full_page_writes=off")
+		return append(common, "fsync=off", "full_page_writes=off",
+			"max_wal_size=256MB") // it may lie in memory
 	}
 	durable := append(common, "fsync=on", "full_page_writes=on")
 	if onLinux {

@@ -43,22 +43,20 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 // binaries, and says why it did not take the first.
 func startBest(ctx context.Context, cfg Config) (*Server, error) {
 	s, contained := startContainer(ctx, cfg)
-	if !errors.Is(contained, errNoContainer) {
+	if contained == nil || ctx.Err() != nil {
 		return s, contained
 	}
 	cfg.Progress("falling back to local binaries: " + contained.Error())
 	s, err := startLocal(ctx, cfg)
 	if errors.Is(err, errNoBinaries) && mayInstall() {
-		if err := Install(ctx, cfg.Progress); err != nil {
-			return nil, fmt.Errorf("start PostgreSQL: %w; and %w", contained, err)
+		if err = Install(ctx, cfg.Progress); err == nil {
+			s, err = startLocal(ctx, cfg)
 		}
-		s, err = startLocal(ctx, cfg)
 	}
-	if errors.Is(err, errNoBinaries) {
-		return nil, fmt.Errorf("start PostgreSQL: %w; and %w; install one: "+
-			"./run_lab.sh --install", contained, err)
+	if err != nil {
+		return nil, fmt.Errorf("start PostgreSQL: %w; and without a container: %w", contained, err)
 	}
-	return s, err
+	return s, nil
 }
 
 // newServer is a server that was not yet asked anything.

@@ -69,6 +69,7 @@ func TestSweepSparesTheLivingAndTheKept(t *testing.T) {
 	needLocal(t)
 	living, kept := startChild(t, "own", "LAB_KEEP="), startChild(t, "own", "LAB_KEEP=1")
 	keptDir, keptPid := owned(t, kept.said)
+	t.Cleanup(func() { require.NoError(t, bury(keptDir)) })
 	require.NoError(t, kept.let())
 
 	startLocalServer(t, Fast)
