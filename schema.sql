@@ -83,7 +83,9 @@ CREATE TRIGGER webhook_inbox_append_only
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 
--- email status
+-- ============================================================================================
+-- Email status
+-- ============================================================================================
 
 -- Where the type of an email event stands among the five ranks; null for flags and for types that
 -- nobody knows. It decides what the state rows say: after a change here, recount them.
@@ -204,7 +206,7 @@ $$;
 -- email_status are these, at every moment that no transaction is open.
 CREATE VIEW email_recount AS
 SELECT e.source, e.message_id, e.recipient,
-    coalesce(max(e.rank) FILTER (WHERE NOT c.voided), 0)::smallint              AS rank,
+    coalesce(max(e.rank) FILTER (WHERE NOT c.voided), 0)::smallint     AS rank,
     coalesce(bool_or(e.type = 'opened' AND NOT c.voided), false)       AS opened,
     coalesce(bool_or(e.type = 'clicked' AND NOT c.voided), false)      AS clicked,
     coalesce(bool_or(e.type = 'unsubscribed' AND NOT c.voided), false) AS unsubscribed
@@ -216,3 +218,331 @@ CROSS JOIN LATERAL (
           AND v.voids = e.event_id) AS voided) AS c
 WHERE e.message_id IS NOT NULL
 GROUP BY e.source, e.message_id, e.recipient;
+
+
+-- The event that each state rests on: the least id among those of the deciding rank, so that it
+-- doesn't tell who came first either. Null where the rank is 0.
+CREATE VIEW email_deciding AS
+SELECT s.source, s.message_id, s.recipient, s.status,
+    (SELECT min(e.event_id)
+     FROM email_event AS e
+     WHERE e.source = s.source
+       AND e.message_id = s.message_id
+       AND e.recipient = s.recipient
+       AND e.rank = s.rank
+       AND NOT EXISTS (
+           SELECT FROM email_event AS v
+           WHERE v.source = e.source
+             AND v.voids = e.event_id)) AS event_id
+FROM email_status AS s;
+
+
+-- For an operator: how many recipients stand where, and with which flags.
+CREATE VIEW email_status_count AS
+SELECT source, status,
+    count(*)                              AS recipients,
+    count(*) FILTER (WHERE opened)        AS opened,
+    count(*) FILTER (WHERE clicked)       AS clicked,
+    count(*) FILTER (WHERE unsubscribed)  AS unsubscribed
+FROM email_status
+GROUP BY source, status;
+
+
+-- For an operator: events whose message nobody has added, and since when the first of them waits.
+CREATE VIEW email_held AS
+SELECT e.source, e.message_id, e.recipient,
+    count(*)           AS events,
+    min(e.received_at) AS held_since
+FROM email_event AS e
+WHERE e.message_id IS NOT NULL
+  AND NOT EXISTS (
+      SELECT FROM email_status AS s
+      WHERE s.source = e.source
+        AND s.message_id = e.message_id
+        AND s.recipient = e.recipient)
+GROUP BY e.source, e.message_id, e.recipient;
+
+
+-- ============================================================================================
+-- Receipts
+-- ============================================================================================
+
+-- One row for each event that somebody has to process: what arrived, what was tried, what it came
+-- to, and what happens next.
+CREATE TABLE webhook_receipt (
+    source            text COLLATE "C" NOT NULL,
+    event_id          text COLLATE "C" NOT NULL,
+    -- atomic: processed by the transaction that accepts it, driven by the sender's deliveries.
+    -- leased: accepted first, claimed by a worker later. No receipt is ever processed both ways.
+    model             text COLLATE "C" NOT NULL,
+    event_type        text COLLATE "C" NOT NULL,
+    payload           jsonb            NOT NULL,
+    -- What the signature covers, byte by byte, and the headers it came in: for audit and replay.
+    raw_body          bytea            NOT NULL,
+    signature_headers jsonb            NOT NULL DEFAULT '{}',
+
+    status            text COLLATE "C" NOT NULL,
+    -- Counted when an attempt begins, so that one which kills its process counts. Never shrinks.
+    attempts          integer          NOT NULL DEFAULT 0,
+    -- Null for atomic receipts: how often those are tried is for the sender to say.
+    max_attempts      integer,
+    received_at       timestamptz      NOT NULL DEFAULT clock_timestamp(),
+    last_attempt_at   timestamptz,
+    -- When a worker may claim it: the time of arrival at first, the end of a backoff later. Null
+    -- where no worker may.
+    next_attempt_at   timestamptz,
+    processed_at      timestamptz,
+    -- What the processing changed, in its own words; "ignored" where nobody handles the type.
+    change            text COLLATE "C",
+    -- Why it failed, was rejected, is dead, or was put back.
+    failure_reason    text COLLATE "C",
+    -- Who took the last step.
+    actor             text COLLATE "C" NOT NULL,
+
+    -- Grows with each claim. Only who knows the current one can finish the attempt.
+    lease_token       bigint           NOT NULL DEFAULT 0,
+    -- From then on another may take the receipt away. It ends nothing by itself.
+    lease_expires_at  timestamptz,
+
+    CONSTRAINT webhook_receipt_event_once PRIMARY KEY (source, event_id),
+
+    CONSTRAINT webhook_receipt_source_bounded     CHECK (octet_length(source) BETWEEN 1 AND 255),
+    CONSTRAINT webhook_receipt_event_id_bounded   CHECK (octet_length(event_id) BETWEEN 1 AND 1024),
+    CONSTRAINT webhook_receipt_event_type_bounded
+        CHECK (octet_length(event_type) BETWEEN 1 AND 1024),
+    CONSTRAINT webhook_receipt_headers_are_object
+        CHECK (jsonb_typeof(signature_headers) = 'object'),
+    CONSTRAINT webhook_receipt_actor_bounded      CHECK (octet_length(actor) BETWEEN 1 AND 255),
+    CONSTRAINT webhook_receipt_change_bounded     CHECK (octet_length(change) BETWEEN 1 AND 1024),
+    CONSTRAINT webhook_receipt_reason_bounded
+        CHECK (octet_length(failure_reason) BETWEEN 1 AND 1024),
+
+    CONSTRAINT webhook_receipt_model_known CHECK (model IN ('atomic', 'leased')),
+    CONSTRAINT webhook_receipt_status_known CHECK (
+        status IN ('pending', 'processing', 'processed', 'failed', 'rejected')
+        OR status = 'dead' AND model = 'leased' AND attempts = max_attempts),
+    CONSTRAINT webhook_receipt_attempts_bounded CHECK (
+        model = 'atomic' AND max_attempts IS NULL AND attempts > 0
+        OR model = 'leased' AND attempts BETWEEN 0 AND max_attempts AND max_attempts > 0),
+    -- What may be claimed has an attempt left, so a claim never fails on its own count.
+    CONSTRAINT webhook_receipt_claimable_is_due CHECK (
+        (next_attempt_at IS NOT NULL) = (model = 'leased' AND status IN ('pending', 'failed'))
+        AND (next_attempt_at IS NULL OR attempts < max_attempts)),
+    CONSTRAINT webhook_receipt_processing_is_leased CHECK (
+        (lease_expires_at IS NOT NULL) = (model = 'leased' AND status = 'processing')),
+    CONSTRAINT webhook_receipt_result_has_reason CHECK (
+        CASE status
+            WHEN 'processed' THEN change IS NOT NULL AND processed_at IS NOT NULL
+            WHEN 'failed' THEN failure_reason IS NOT NULL
+            WHEN 'rejected' THEN failure_reason IS NOT NULL
+            WHEN 'dead' THEN failure_reason IS NOT NULL
+            ELSE change IS NULL AND processed_at IS NULL
+        END)
+)
+-- Room on each page for the versions that a claim and a result leave behind, and a vacuum long
+-- before a fifth of the table is dead.
+WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+
+-- What may be claimed, in the order in which it may be.
+CREATE INDEX webhook_receipt_due ON webhook_receipt (next_attempt_at)
+    WHERE next_attempt_at IS NOT NULL;
+
+-- What workers hold: as many rows as there are workers. The expiry is not among its columns, so a
+-- heartbeat touches no index.
+CREATE INDEX webhook_receipt_held ON webhook_receipt (last_attempt_at)
+    WHERE model = 'leased' AND status = 'processing';
+
+
+-- One row for each authenticated delivery that was decided, however often its event came. One that
+-- found no database has no row.
+CREATE TABLE webhook_delivery (
+    delivery_no bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    source      text COLLATE "C" NOT NULL,
+    event_id    text COLLATE "C" NOT NULL,
+    -- The sender's name for the attempt, if it gives one. It identifies nothing.
+    delivery_id text COLLATE "C",
+    received_at timestamptz      NOT NULL DEFAULT clock_timestamp(),
+    -- new: made the receipt. duplicate: its event had one. conflict, invalid: refused.
+    counted_as  text COLLATE "C" NOT NULL,
+    -- What the sender was told, or would have been, had it still been there.
+    answer      text COLLATE "C" NOT NULL,
+
+    CONSTRAINT webhook_delivery_source_bounded      CHECK (octet_length(source) <= 255),
+    CONSTRAINT webhook_delivery_event_id_bounded    CHECK (octet_length(event_id) <= 1024),
+    CONSTRAINT webhook_delivery_delivery_id_bounded
+        CHECK (octet_length(delivery_id) BETWEEN 1 AND 1024),
+    CONSTRAINT webhook_delivery_counted             CHECK (
+        counted_as IN ('new', 'duplicate', 'conflict', 'invalid')),
+    CONSTRAINT webhook_delivery_answer_bounded      CHECK (octet_length(answer) BETWEEN 1 AND 100)
+);
+
+CREATE INDEX webhook_delivery_of_event ON webhook_delivery (source, event_id);
+
+CREATE TRIGGER webhook_delivery_append_only
+    BEFORE UPDATE OR DELETE OR TRUNCATE ON webhook_delivery
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+
+-- One row for each step of a receipt from one status to the next, written by its trigger alone.
+CREATE TABLE receipt_transition (
+    source        text COLLATE "C" NOT NULL,
+    event_id      text COLLATE "C" NOT NULL,
+    transition_no bigint           GENERATED ALWAYS AS IDENTITY,
+    -- Null for the step into the table.
+    from_status   text COLLATE "C",
+    to_status     text COLLATE "C" NOT NULL,
+    at            timestamptz      NOT NULL DEFAULT clock_timestamp(),
+    attempt       integer          NOT NULL,
+    reason        text COLLATE "C",
+    actor         text COLLATE "C" NOT NULL,
+
+    CONSTRAINT receipt_transition_of_receipt PRIMARY KEY (source, event_id, transition_no)
+);
+
+CREATE TRIGGER receipt_transition_append_only
+    BEFORE UPDATE OR DELETE OR TRUNCATE ON receipt_transition
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER receipt_transition_written_by_trigger
+    BEFORE INSERT ON receipt_transition
+    FOR EACH STATEMENT WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
+
+
+-- Allows a receipt only the steps of its state machine, and writes each of them down. It runs after
+-- the row was written: before, an insert that meets a conflict would be written down as well.
+CREATE FUNCTION step_receipt() RETURNS trigger
+LANGUAGE plpgsql AS $$
+DECLARE
+    allowed boolean;
+    was     text;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        allowed := NEW.model = 'leased' AND NEW.status = 'pending' AND NEW.attempts = 0
+                OR NEW.model = 'atomic' AND NEW.status = 'processing' AND NEW.attempts = 1;
+    ELSIF NEW.status = 'processing' AND OLD.status IN ('pending', 'failed') THEN
+        was := OLD.status;
+        allowed := NEW.attempts = OLD.attempts + 1
+               AND (NEW.lease_token > OLD.lease_token OR NEW.model = 'atomic');
+    ELSE
+        was := OLD.status;
+        allowed := NEW.attempts = OLD.attempts AND NEW.lease_token = OLD.lease_token AND CASE
+            -- a heartbeat, or an operator who sets another time or bound
+            WHEN NEW.status = was THEN was IN ('pending', 'processing', 'failed')
+            WHEN was = 'processing' THEN NEW.model = 'leased' OR NEW.status <> 'pending'
+            WHEN was = 'dead' THEN NEW.status = 'pending' AND NEW.max_attempts > OLD.max_attempts
+            ELSE false
+        END;
+    END IF;
+
+    IF NOT allowed THEN
+        RAISE EXCEPTION 'webhook_receipt: the step from % to % is refused',
+            coalesce(was, 'nothing'), NEW.status
+            USING ERRCODE = 'restrict_violation',
+                  HINT = 'Processed and rejected receipts are final; a dead one is requeued with '
+                         'more attempts; only a claim counts an attempt and takes a new token.';
+    END IF;
+
+    IF was IS DISTINCT FROM NEW.status THEN
+        INSERT INTO receipt_transition
+            (source, event_id, from_status, to_status, attempt, reason, actor)
+        VALUES
+            (NEW.source, NEW.event_id, was, NEW.status, NEW.attempts,
+             CASE NEW.status
+                 WHEN 'processed' THEN NEW.change
+                 WHEN 'processing' THEN NULL
+                 ELSE NEW.failure_reason
+             END,
+             NEW.actor);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER webhook_receipt_step
+    AFTER INSERT OR UPDATE ON webhook_receipt
+    FOR EACH ROW EXECUTE FUNCTION step_receipt();
+
+-- What arrived stays as it arrived.
+CREATE TRIGGER webhook_receipt_arrival_is_final
+    BEFORE UPDATE OF source, event_id, model, event_type, payload, raw_body, signature_headers,
+                     received_at
+    ON webhook_receipt
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- Receipts are purged once they are final, and never all at once.
+CREATE FUNCTION refuse_unfinished() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF OLD.status IN ('processed', 'rejected', 'dead') THEN
+        RETURN OLD;
+    END IF;
+    RAISE EXCEPTION 'webhook_receipt: DELETE of a % receipt refused', OLD.status
+        USING ERRCODE = 'restrict_violation',
+              HINT = 'Delete processed, rejected or dead receipts, later than the sender retries.';
+END
+$$;
+
+CREATE TRIGGER webhook_receipt_finished_before_purge
+    BEFORE DELETE ON webhook_receipt
+    FOR EACH ROW EXECUTE FUNCTION refuse_unfinished();
+
+CREATE TRIGGER webhook_receipt_not_truncated
+    BEFORE TRUNCATE ON webhook_receipt
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+
+-- For operators: receipts by source, model, type and status, with their attempts and the age of the
+-- oldest.
+CREATE VIEW operator_receipts AS
+SELECT source, model, event_type, status,
+       count(*)                              AS receipts,
+       sum(attempts)                         AS attempts,
+       max(attempts)                         AS most_attempts,
+       clock_timestamp() - min(received_at)  AS oldest_age,
+       min(next_attempt_at)                  AS next_attempt_at
+FROM webhook_receipt
+GROUP BY source, model, event_type, status;
+
+-- For operators: how long the oldest receipt that may be claimed has been waiting, by source.
+CREATE VIEW operator_backlog AS
+SELECT source,
+       count(*) FILTER (WHERE next_attempt_at <= clock_timestamp()) AS due,
+       count(*) FILTER (WHERE next_attempt_at > clock_timestamp())  AS backing_off,
+       max(clock_timestamp() - received_at) FILTER (WHERE status = 'pending') AS oldest_pending_age,
+       max(clock_timestamp() - next_attempt_at)                     AS longest_overdue
+FROM webhook_receipt
+WHERE next_attempt_at IS NOT NULL
+GROUP BY source;
+
+-- For operators: why receipts failed, were rejected or died, and the attempts that it took.
+CREATE VIEW operator_reasons AS
+SELECT source, event_type, status, failure_reason,
+       count(*)             AS receipts,
+       sum(attempts)        AS attempts,
+       max(last_attempt_at) AS last_attempt_at
+FROM webhook_receipt
+WHERE status IN ('failed', 'rejected', 'dead')
+GROUP BY source, event_type, status, failure_reason;
+
+-- For operators: deliveries by what they were, duplicates apart from those told of a failure.
+CREATE VIEW operator_deliveries AS
+SELECT source,
+       count(*)                                           AS deliveries,
+       count(*) FILTER (WHERE counted_as = 'new')         AS new,
+       count(*) FILTER (WHERE counted_as = 'duplicate')   AS duplicate,
+       count(*) FILTER (WHERE counted_as = 'conflict')    AS conflict,
+       count(*) FILTER (WHERE counted_as = 'invalid')     AS invalid,
+       count(*) FILTER (WHERE answer = 'failed')          AS told_failed,
+       max(received_at)                                   AS last_received_at
+FROM webhook_delivery
+GROUP BY source;
+
+-- For operators: refusals by reason, how many events and how many deliveries they were.
+CREATE VIEW operator_refusals AS
+SELECT source, reason, constraint_name,
+       count(*)        AS refused,
+       sum(deliveries) AS deliveries,
+       min(first_seen) AS first_seen,
+       max(last_seen)  AS last_seen
+FROM webhook_refusal
+GROUP BY source, reason, constraint_name;

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The four kinds of failure. Every error of this package matches exactly one by [errors.Is].
+// The kinds of failure. Every error of this package matches exactly one by [errors.Is].
 var (
 	// ErrReusedEventID: the source sent this event id before, with other content.
 	// A retry can't help, investigate the sender.
@@ -19,15 +19,19 @@ var (
 	// ErrUnavailable: nothing is known to be stored. The same delivery can be made again later; if
 	// a lost COMMIT did store it, that one answers duplicate.
 	ErrUnavailable = errors.New("the database could not do it now")
+	// ErrLeaseLost: another took the row over after the lease had expired, or the attempt is over
+	// already. The call changed nothing, and what its change did is rolled back. Stop this attempt.
+	ErrLeaseLost = errors.New("the lease was lost")
 )
 
 // Error says what was tried, how it failed and what to do. Its text is fit for logs: it holds
 // neither payload nor ids nor the server's words, which may quote them. The server's own error is
 // reached through [errors.As].
 type Error struct {
-	// Step is what was tried: check, begin, claim, look up, advance, record, commit.
+	// Step is what was tried: check, begin, claim, look up, advance, change, mark, record, commit,
+	// or a step of a lease: heartbeat, complete, fail, release, recover, requeue.
 	Step string
-	// Kind is one of the four errors above.
+	// Kind is one of the errors above.
 	Kind error
 	// Reason is a stable name in snake case, such as snapshot_too_deep; at most 100 bytes.
 	Reason string
@@ -35,8 +39,9 @@ type Error struct {
 	Constraint string
 	// SQLSTATE is the server's code, if the server spoke.
 	SQLSTATE string
-	// Unrecorded is why the refusal has no row in webhook_refusal, nil if it has one or needs none.
-	// It takes no part in [errors.Is]: a conflict stays a conflict.
+	// Unrecorded is why the refusal has no row in webhook_refusal, or the failure none in
+	// webhook_receipt; nil if it has one or needs none. It takes no part in [errors.Is]: a conflict
+	// stays a conflict.
 	Unrecorded error
 
 	cause error
@@ -74,9 +79,19 @@ func advice(kind error) string {
 		return "deliver it again later"
 	case ErrInvalid:
 		return "do not deliver it again as it is"
+	case ErrLeaseLost:
+		return "stop, another attempt has it"
 	default:
 		return "do not deliver it again, investigate the sender"
 	}
+}
+
+// asError keeps a nil *Error from becoming an error that is not nil.
+func asError(failure *Error) error {
+	if failure == nil {
+		return nil
+	}
+	return failure
 }
 
 func invalid(reason string) *Error {

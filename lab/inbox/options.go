@@ -8,8 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Options bound what a receiver may wait for. The zero value is for production; a field that is
-// zero or negative takes its default. Times are rounded up to whole milliseconds.
+// Options bound what a receiver may wait for, and say what its receipts look like. The zero value
+// is for production; a field that is zero or negative takes its default. Times are rounded up to
+// whole milliseconds.
 type Options struct {
 	// Attempts is how often a transaction is tried in all when it deadlocks or fails to serialize.
 	// Default 3; 1 leaves every retry to the sender.
@@ -25,11 +26,22 @@ type Options struct {
 	// IdleTimeout is how long the server keeps a transaction, and its locks, whose receiver fell
 	// silent. Default 10 s.
 	IdleTimeout time.Duration
+
+	// Varying names the parts of a payload that the sender may change from one delivery of an event
+	// to the next, such as its own retry counter, each by the keys that lead to it. They take no
+	// part in the question whether an event id was reused. Only [Atomic] and [Intake] ask it.
+	Varying [][]string
+	// MaxAttempts is how often a worker may try a receipt before it is dead, [Intake] stores it
+	// with the receipt. Default 10.
+	MaxAttempts int
 }
 
 func (o Options) withDefaults() Options {
 	if o.Attempts <= 0 {
 		o.Attempts = 3
+	}
+	if o.MaxAttempts <= 0 {
+		o.MaxAttempts = 10
 	}
 	o.Timeout = orDefault(o.Timeout, 30*time.Second)
 	o.LockTimeout = orDefault(o.LockTimeout, 5*time.Second)

@@ -28,19 +28,18 @@ RETURNING deliveries`
 // record writes or counts the refusal, in a transaction of its own that nothing can roll back with
 // the delivery's.
 func (run runner) record(ctx context.Context, r refusal) error {
-	failure := run(ctx, func(in statements) *Error {
-		var deliveries int64
-		err := in.row(refuseSQL,
-			printable(r.source, maxSourceBytes), printable(r.eventID, maxTextBytes),
-			r.reason, r.digest[:], r.constraint,
-		).Scan(&deliveries)
-		if err != nil {
-			return failed("record", err)
-		}
-		return nil
-	})
-	if failure != nil {
-		return failure
+	return asError(run(ctx, r.record))
+}
+
+// record writes or counts the refusal in an open transaction.
+func (r refusal) record(in statements) *Error {
+	var deliveries int64
+	err := in.row(refuseSQL,
+		printable(r.source, maxSourceBytes), printable(r.eventID, maxTextBytes),
+		r.reason, r.digest[:], r.constraint,
+	).Scan(&deliveries)
+	if err != nil {
+		return failed("record", err)
 	}
 	return nil
 }

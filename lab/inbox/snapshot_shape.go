@@ -73,6 +73,17 @@ func textProblem(s string, limit int) string {
 
 // snapshotProblem tells why the column snapshot can't hold the document, or "".
 func snapshotProblem(document json.RawMessage) string {
+	if problem := jsonProblem(document); problem != "" {
+		return problem
+	}
+	if bytes.TrimLeft(document, " \t\r\n")[0] != '{' {
+		return "not_an_object"
+	}
+	return jsonbProblem(document)
+}
+
+// jsonProblem tells why the document isn't JSON of bounded size and depth, or "".
+func jsonProblem(document json.RawMessage) string {
 	switch {
 	case len(document) == 0:
 		return "empty"
@@ -84,9 +95,7 @@ func snapshotProblem(document json.RawMessage) string {
 		return "too_deep"
 	case !json.Valid(document):
 		return "not_json"
-	case bytes.TrimLeft(document, " \t\r\n")[0] != '{':
-		return "not_an_object"
 	default:
-		return jsonbProblem(document)
+		return ""
 	}
 }

@@ -28,6 +28,12 @@ func newTransactor(db DB, o Options) transactor {
 	return transactor{db: db, begin: o.transaction(), attempts: o.Attempts}
 }
 
+// with adds commands to the beginning of each transaction, in the same message.
+func (t transactor) with(commands string) transactor {
+	t.begin.BeginQuery += "; " + commands
+	return t
+}
+
 // run tries the work until it is committed, fails for good, or its attempts are used up.
 // A transaction is tried again only when the server has said that it rolled it back.
 func (t transactor) run(ctx context.Context, work func(statements) *Error) *Error {
@@ -66,13 +72,18 @@ func (t transactor) once(ctx context.Context, fresh bool, work func(statements) 
 // rollback ends the transaction also when ctx is over already: then within a second, or by closing
 // the connection.
 func rollback(ctx context.Context, tx pgx.Tx) {
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-	}
+	ctx, cancel := lasting(ctx, time.Second)
+	defer cancel()
 	// A rollback that fails closes the connection, which rolls back as well.
 	_ = tx.Rollback(ctx)
+}
+
+// lasting gives ctx, or if that is over already, another second or more to leave things in order.
+func lasting(ctx context.Context, more time.Duration) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), more)
 }
 
 // pause waits between 10 and 20 ms, twice that after each further try, so that two rivals part. It
@@ -103,4 +114,13 @@ func (s statements) row(sql string, arguments ...any) pgx.Row {
 		arguments = append([]any{pgx.QueryExecModeDescribeExec}, arguments...)
 	}
 	return s.tx.QueryRow(s.ctx, sql, arguments...)
+}
+
+// count runs a statement and gives the number of rows that it changed.
+func (s statements) count(sql string, arguments ...any) (int, error) {
+	if s.fresh {
+		arguments = append([]any{pgx.QueryExecModeDescribeExec}, arguments...)
+	}
+	tag, err := s.tx.Exec(s.ctx, sql, arguments...)
+	return int(tag.RowsAffected()), err
 }
