@@ -22,7 +22,8 @@ type Correction struct {
 	Reason, Author string
 }
 
-// Corrected: newly accepted, and the state is now what the remaining history says: it may be lower.
+// Corrected: newly accepted, and the state is now what the rest of the history says: it may be
+// lower.
 const Corrected Outcome = "corrected"
 
 // Correct voids an event, and answers after COMMIT has returned: corrected, unchanged, held or

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Validate fails with an [*Error] of kind [ErrInvalid] where Receive would refuse the event for its
-// shape. It asks no database.
+// Validate fails with an [*Error] of kind [ErrInvalid] where Receive would refuse the event for
+// its shape. It asks no database.
 func (e EmailEvent) Validate() error {
 	if failure := e.check(); failure != nil {
 		return failure
