@@ -18,6 +18,7 @@ type Config struct {
 	Server *postgres.Server // what it can do decides what is run; nil: nothing special
 	New    NewReceiver
 	State  State       // nil: ReferenceState
+	Own    bool        // the receiver's tables are not those of schema.sql
 	Laws   []Invariant // demanded after every run
 	Seed   uint64
 	Bound  time.Duration     // of one step; 0: 30 s, only ever used up by what is stuck
@@ -34,8 +35,6 @@ type Lab struct {
 	observer *observer
 	mail     *mailbox
 	kept     map[string]*Session
-
-	reference bool // the receiver's tables are those of schema.sql
 
 	// of the run in progress
 	law        string
@@ -68,7 +67,6 @@ func Open(ctx context.Context, cfg Config) (*Lab, error) {
 	return &Lab{
 		History: NewHistory(), cfg: cfg, ctx: ctx, observer: o, mail: newMailbox(),
 		kept: map[string]*Session{}, sources: map[string]string{},
-		reference: cfg.State.SQL("events") == ReferenceState.SQL("events"),
 	}, nil
 }
 

@@ -86,7 +86,7 @@ func (l *Lab) Run(ctx context.Context, sc Scenario) Report {
 }
 
 func (l *Lab) cannot(sc Scenario) string {
-	if sc.Reference && !l.reference {
+	if sc.Reference && l.cfg.Own {
 		return "it touches the reference tables by name, and this receiver has its own"
 	}
 	for _, need := range sc.Needs {

@@ -190,8 +190,16 @@ func (s *Session) open(ctx context.Context) (_ Receiver, err error) {
 
 // Send delivers one event without stepping it, and returns what the sender learned: for runs in
 // which only the end matters.
-func (s *Session) Send(d Delivery) Answer {
-	s.Deliver(d)
+func (s *Session) Send(d Delivery) Answer { return s.Deliver(d).unstepped() }
+
+// Does is Do without stepping: it returns the answer.
+func (s *Session) Does(
+	what string, op func(context.Context, Receiver) (Answer, error),
+) Answer {
+	return s.Do(what, op).unstepped()
+}
+
+func (s *Session) unstepped() Answer {
 	s.lab.unstepped(s)
 	s.ended = false
 	return s.answer

@@ -15,16 +15,25 @@ import (
 
 // Snapshots is the reference receiver of package inbox, over a pool of its own, as a lab.Receiver.
 func Snapshots(ctx context.Context, dsn string) (lab.Receiver, error) {
+	pool, err := open(ctx, dsn)
+	if err != nil {
+		return nil, err
+	}
+	return &snapshots{pool: pool, receiver: inbox.NewSnapshots(pool, patient)}, nil
+}
+
+// open makes the small pool of one session.
+func open(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	cfg, err := postgres.ParsePoolConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("snapshots: %w", err)
+		return nil, fmt.Errorf("scenarios: %w", err)
 	}
 	cfg.MaxConns, cfg.MinConns = 4, 0
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
-		return nil, fmt.Errorf("snapshots: %w", err)
+		return nil, fmt.Errorf("scenarios: %w", err)
 	}
-	return &snapshots{pool: pool, receiver: inbox.NewSnapshots(pool, patient)}, nil
+	return pool, nil
 }
 
 // patient receivers don't take a command that the lab holds for one that is lost: how long a step

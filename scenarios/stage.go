@@ -76,6 +76,7 @@ type Bench struct {
 func (s *Stage) Bench(
 	ctx context.Context, p postgres.Profile, suite Suite, o Options,
 ) (*Bench, error) {
+	own := o.Schema != ""
 	o = o.or(suite)
 	server, err := s.server(ctx, p)
 	if err != nil {
@@ -90,7 +91,7 @@ func (s *Stage) Bench(
 		return nil, fmt.Errorf("scenarios: clone the template: %w", err)
 	}
 	l, err := lab.Open(ctx, lab.Config{
-		DSN: database.DSN(), Server: server, New: o.Receiver, State: o.State,
+		DSN: database.DSN(), Server: server, New: o.Receiver, State: o.State, Own: own,
 		Laws: suite.Laws, Seed: o.Seed,
 	})
 	if err != nil {
