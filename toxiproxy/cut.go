@@ -103,8 +103,9 @@ func (c *connection) cut(f *Fault, cmd Command) {
 	c.flight.mu.Lock()
 	f.aim(c.client, c.flight.admitted)
 	c.flight.mu.Unlock()
-	f.fire(c.proxy, Event{Conn: c.number, PID: cmd.PID, Command: cmd})
 	why := "cut by " + f.Close.String() + " before " + cmd.Label()
+	c.because(why)
+	f.fire(c.proxy, Event{Conn: c.number, PID: cmd.PID, Command: cmd})
 	if f.Close == Hang {
 		c.hang(why)
 		return

@@ -72,8 +72,9 @@ func (c *connection) tell(v verdict) {
 // answered is still written before the client's end is closed, so the stub is closed first.
 func (c *connection) drop(stub *toxics.ToxicStub, p *pending) {
 	f := p.fault
-	f.fire(c.proxy, Event{Conn: c.number, PID: c.pid(), Command: p.command, Answer: p.answer})
 	why := "acknowledgement of " + p.command.Label() + " dropped by " + f.Close.String()
+	c.because(why)
+	f.fire(c.proxy, Event{Conn: c.number, PID: c.pid(), Command: p.command, Answer: p.answer})
 	if f.Close == Hang {
 		c.hang(why)
 		return

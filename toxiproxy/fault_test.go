@@ -83,8 +83,9 @@ func TestFaults(t *testing.T) {
 }
 
 // testFault cuts w at one place. Held: the fault is given at the release, else it is armed.
-func testFault(t *testing.T, w work, at toxiproxy.Place, how toxiproxy.Close, held bool) {
-	r := newRig(t)
+func testFault(t *testing.T, w work, at toxiproxy.Place, how toxiproxy.Close, held bool,
+	stock ...toxiproxy.Toxic) {
+	r := newRig(t, stock...)
 	c := r.client()
 	ctx, cancel := context.WithCancel(bounded(t))
 	defer cancel()
