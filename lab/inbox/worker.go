@@ -200,8 +200,5 @@ func (l *Lease) work(ctx context.Context) (Outcome, error) {
 	}
 	rest, cancel := lasting(ctx, recordBound)
 	defer cancel()
-	if l.Release(rest) != nil {
-		return "", err
-	}
-	return Released, nil
+	return Released.orLost(l.held.release(rest))
 }
