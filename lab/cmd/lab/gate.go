@@ -79,7 +79,7 @@ func (g *gate) prepare(now time.Time) (err error) {
 
 // judge starts the server, runs the tests on it, stops it and reads the verdicts.
 func (g *gate) judge(ctx context.Context) error {
-	server, err := g.start(ctx)
+	server, err := g.startOrInstall(ctx)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,6 @@ import (
 type longRun struct {
 	cmd    *exec.Cmd
 	logs   string
-	out    bytes.Buffer
 	family []int // the command and all its descendants, when its tests were running
 }
 
@@ -33,18 +32,32 @@ func startLongRun(t *testing.T) *longRun {
 	built, err := exec.Command("go", "build", "-o", lab, ".").CombinedOutput()
 	require.NoError(t, err, string(built))
 	r := &longRun{logs: t.TempDir()}
+	out, err := os.Create(filepath.Join(r.logs, "out.txt"))
+	require.NoError(t, err)
+	defer out.Close()
 	r.cmd = exec.Command(lab, "run", "--logs", r.logs, "--loops", "1000000",
 		"--scenario", "^retry_during_commit$")
-	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
+	r.cmd.Stdout, r.cmd.Stderr = out, out
 	require.NoError(t, r.cmd.Start())
 	t.Cleanup(func() { r.cmd.Process.Kill() })
-	require.Eventually(t, func() bool {
+	testsRun := func() bool {
 		r.family = descendants(r.cmd.Process.Pid)
 		return slices.ContainsFunc(r.family, func(pid int) bool {
 			return strings.Contains(commandLine(pid), "scenarios.test")
 		})
-	}, 2*time.Minute, 20*time.Millisecond, "the tests did not start")
+	}
+	for end := time.Now().Add(5 * time.Minute); !testsRun(); time.Sleep(20 * time.Millisecond) {
+		require.True(t, time.Now().Before(end) && commandLine(r.cmd.Process.Pid) != "",
+			"the tests did not start: %s", r.told(t))
+	}
 	return r
+}
+
+// told is what the command has said so far.
+func (r *longRun) told(t *testing.T) string {
+	text, err := os.ReadFile(filepath.Join(r.logs, "out.txt"))
+	require.NoError(t, err)
+	return string(text)
 }
 
 // gone waits until nothing of the run is left.
@@ -74,8 +87,8 @@ func TestAnInterruptedRunStopsEverythingAndSaysSo(t *testing.T) {
 	r := startLongRun(t)
 	require.NoError(t, r.cmd.Process.Signal(syscall.SIGTERM))
 	r.cmd.Wait()
-	require.Equal(t, 2, r.cmd.ProcessState.ExitCode(), r.out.String())
-	require.Contains(t, r.out.String(), "UNKNOWN: the run was interrupted.")
+	require.Equal(t, 2, r.cmd.ProcessState.ExitCode(), r.told(t))
+	require.Contains(t, r.told(t), "UNKNOWN: the run was interrupted.")
 	r.gone(t, time.Second)
 	summary, err := os.ReadFile(filepath.Join(r.logs, "latest", "summary.txt"))
 	require.NoError(t, err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,25 +96,49 @@ func (g *gate) testEnvironment(env []string, handover string) []string {
 	return env
 }
 
-// failedTests are the names of the tests that failed, innermost only, from gotestsum's file.
+// An event is what is read of a line of gotestsum's file.
+type event struct{ Action, Package, Test, ImportPath string }
+
+// failedTests names what failed, from gotestsum's file: tests, innermost only, packages that
+// failed without any, such as one that ended in a panic, and packages that did not build.
 func failedTests(dir string) (failed []string) {
 	f, err := os.Open(filepath.Join(dir, "tests.jsonl"))
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	for lines := bufio.NewReader(f); ; {
-		line, err := lines.ReadBytes('\n')
-		var e struct{ Action, Package, Test string }
-		if json.Unmarshal(line, &e) == nil && e.Action == "fail" && e.Test != "" {
-			name := e.Package[strings.LastIndex(e.Package, "/")+1:] + "." + e.Test
-			inner := func(f string) bool { return strings.HasPrefix(f, name+"/") }
-			if !slices.ContainsFunc(failed, inner) {
-				failed = append(failed, name)
-			}
+	for lines := bufio.NewReader(f); err == nil; {
+		var line []byte
+		line, err = lines.ReadBytes('\n')
+		var e event
+		if json.Unmarshal(line, &e) != nil {
+			continue
 		}
-		if err == io.EOF || err != nil {
-			return failed
+		if name := e.failure(); name != "" && !hasWithin(failed, name) {
+			failed = append(failed, name)
 		}
 	}
+	return failed
+}
+
+// failure is the name of what this event says has failed, "" when nothing has.
+func (e event) failure() string {
+	base := e.Package[strings.LastIndex(e.Package, "/")+1:]
+	switch {
+	case e.Action == "build-fail":
+		return "build of " + e.ImportPath
+	case e.Action != "fail":
+		return ""
+	case e.Test == "":
+		return base
+	}
+	return base + "." + e.Test
+}
+
+// hasWithin tells whether a failure inside the named one is known: a subtest, or a package's test.
+func hasWithin(failed []string, name string) bool {
+	return slices.ContainsFunc(failed, func(f string) bool {
+		rest, inside := strings.CutPrefix(f, name)
+		return inside && (rest == "" || rest[0] == '/' || rest[0] == '.')
+	})
 }

@@ -39,9 +39,11 @@ func TestFailedTestsAreNamedInnermost(t *testing.T) {
 {"Action":"fail","Package":"webhooklab/scenarios","Test":"TestLoops"}
 not an event
 {"Action":"fail","Package":"webhooklab/properties","Test":"TestLoops"}
-{"Action":"fail","Package":"webhooklab/properties"}`
+{"Action":"fail","Package":"webhooklab/properties"}
+{"Action":"fail","Package":"webhooklab/lab/inbox"}
+{"Action":"build-fail","ImportPath":"webhooklab/lab"}`
 	file := filepath.Join(dir, "tests.jsonl")
 	require.NoError(t, os.WriteFile(file, []byte(events), 0o644))
-	require.Equal(t, []string{"scenarios.TestLoops/deadlock", "properties.TestLoops"},
-		failedTests(dir))
+	require.Equal(t, []string{"scenarios.TestLoops/deadlock", "properties.TestLoops", "inbox",
+		"build of webhooklab/lab"}, failedTests(dir))
 }
