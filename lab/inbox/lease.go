@@ -128,6 +128,24 @@ func (l *leases) claim(ctx context.Context, data ...any) (h held, found bool, fa
 	return h, found && failure == nil, failure
 }
 
+// recoveryBatch is how many expired leases are recovered by one statement.
+const recoveryBatch = 100
+
+// next claims as claim does. If nothing is due it recovers expired leases, and looks once more.
+func (l *leases) next(ctx context.Context, data ...any) (h held, found bool, failure *Error) {
+	ctx, cancel := context.WithTimeout(ctx, l.bound)
+	defer cancel()
+	h, found, failure = l.claim(ctx, data...)
+	if found || failure != nil {
+		return h, found, failure
+	}
+	recovered, failure := l.recover(ctx, recoveryBatch)
+	if recovered == 0 || failure != nil {
+		return h, false, failure
+	}
+	return l.claim(ctx, data...)
+}
+
 const heartbeatSQL = `UPDATE {table}
 SET lease_expires_at = clock_timestamp() + {lease}
 WHERE {fence}
@@ -149,6 +167,12 @@ RETURNING status`
 // finish ends the attempt with success, in the transaction of what it was made for.
 func (h held) finish(in statements, values ...any) *Error {
 	_, failure := h.fenced(in, "complete", h.leases.sql.finish, values...)
+	return failure
+}
+
+// mark ends the attempt with success, in a transaction of its own: for what was done elsewhere.
+func (h held) mark(ctx context.Context, values ...any) *Error {
+	_, failure := h.alone(ctx, "complete", h.leases.sql.finish, values...)
 	return failure
 }
 
@@ -244,6 +268,8 @@ WHERE ctid = ANY (ARRAY(
 // counted: the last one leaves the row dead, others a backoff, in which rows part that were lost
 // together with the one that killed their process.
 func (l *leases) recover(ctx context.Context, limit int) (recovered int, failure *Error) {
+	ctx, cancel := context.WithTimeout(ctx, l.bound)
+	defer cancel()
 	failure = l.runClaim(ctx, func(in statements) *Error {
 		var err error
 		if recovered, err = in.count(l.sql.recover, limit); err != nil {

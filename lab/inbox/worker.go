@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 )
 
@@ -73,39 +72,18 @@ func (w *Worker) Work(ctx context.Context) (Outcome, error) {
 	return lease.work(ctx)
 }
 
-// recoveryBatch is how many expired leases are recovered by one statement.
-const recoveryBatch = 100
-
 // Claim takes the next receipt that is due. If none is, it recovers leases that have expired, and
 // looks again. It gives nil and no error if there is nothing to do.
 func (w *Worker) Claim(ctx context.Context) (*Lease, error) {
-	ctx, cancel := context.WithTimeout(ctx, w.options.Timeout)
-	defer cancel()
-	lease, failure := w.claim(ctx)
-	if lease != nil || failure != nil {
-		return lease, asError(failure)
-	}
-	recovered, failure := w.leases.recover(ctx, recoveryBatch)
-	if recovered == 0 || failure != nil {
-		return nil, asError(failure)
-	}
-	lease, failure = w.claim(ctx)
-	return lease, asError(failure)
-}
-
-func (w *Worker) claim(ctx context.Context) (*Lease, *Error) {
 	var e Event
-	var payload, headers []byte
-	h, found, failure := w.leases.claim(ctx,
-		&e.Source, &e.ID, &e.Type, &payload, &e.Raw, &headers)
+	var payload []byte
+	h, found, failure := w.leases.next(ctx,
+		&e.Source, &e.ID, &e.Type, &payload, &e.Raw, &e.Headers)
 	if failure != nil || !found {
-		return nil, failure
+		return nil, asError(failure)
 	}
 	h.key = []any{e.Source, e.ID}
 	e.Payload = payload
-	if err := json.Unmarshal(headers, &e.Headers); err != nil {
-		return nil, failed("claim", err)
-	}
 	return &Lease{held: h, worker: w, event: e}, nil
 }
 
@@ -114,8 +92,6 @@ func (w *Worker) claim(ctx context.Context) (*Lease, *Error) {
 // [Worker.Claim] does this when nothing is due; who claims under an unending backlog has to do it
 // beside, as a [Pool] does.
 func (w *Worker) Recover(ctx context.Context, limit int) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, w.options.Timeout)
-	defer cancel()
 	recovered, failure := w.leases.recover(ctx, limit)
 	return recovered, asError(failure)
 }
