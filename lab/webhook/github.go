@@ -35,3 +35,23 @@ func (g gitHub) Verify(header http.Header, body []byte, _ time.Time) error {
 	}
 	return g.check(gitHubSignature, signatures, body)
 }
+
+// GitHubEvent takes id and type from headers that nobody signed; the id is the same for every
+// endpoint, so each endpoint that has effects of its own needs a source of its own. There is no
+// revision.
+func GitHubEvent(header http.Header, body []byte) (Event, error) {
+	e := Event{Raw: body, Headers: headersOf(header, gitHubSignature)}
+	var err error
+	if e.ID, err = identity(header, "X-GitHub-Delivery"); err != nil {
+		return e, err
+	}
+	if e.Type, err = single(header, "X-GitHub-Event"); err != nil {
+		return e, invalid("event_type_missing")
+	}
+	d, err := parseDocument(body)
+	if err != nil {
+		return e, err
+	}
+	e.Object, err = d.text("repository", "full_name")
+	return e, err
+}

@@ -31,3 +31,26 @@ func (s shopify) Verify(header http.Header, body []byte, _ time.Time) error {
 	}
 	return s.check(shopifySignature, signatures, body)
 }
+
+// ShopifyEvent takes id and type from headers that nobody signed. X-Shopify-Event-Id is the
+// event's; X-Shopify-Webhook-Id names one delivery. There is no revision.
+func ShopifyEvent(header http.Header, body []byte) (Event, error) {
+	e := Event{
+		Raw:        body,
+		Headers:    headersOf(header, shopifySignature),
+		DeliveryID: header.Get("X-Shopify-Webhook-Id"),
+	}
+	var err error
+	if e.ID, err = identity(header, "X-Shopify-Event-Id"); err != nil {
+		return e, err
+	}
+	if e.Type, err = single(header, "X-Shopify-Topic"); err != nil {
+		return e, invalid("event_type_missing")
+	}
+	d, err := parseDocument(body)
+	if err != nil {
+		return e, err
+	}
+	e.Object, err = d.text("admin_graphql_api_id")
+	return e, err
+}

@@ -48,3 +48,20 @@ func (s slack) Verify(header http.Header, body []byte, now time.Time) error {
 	}
 	return checkTime(slackTimestamp, signed, now)
 }
+
+// SlackEvent reads an event of Slack's Events API. There is no revision.
+func SlackEvent(header http.Header, body []byte) (Event, error) {
+	e := Event{Raw: body, Headers: headersOf(header, slackSignature, slackTimestamp)}
+	d, err := parseDocument(body)
+	if err != nil {
+		return e, err
+	}
+	if e.ID, err = d.needed("event_id"); err != nil {
+		return e, err
+	}
+	if e.Type, err = d.text("event", "type"); err != nil {
+		return e, err
+	}
+	e.Object, err = d.text("event", "channel")
+	return e, err
+}

@@ -72,3 +72,31 @@ func standardPrefix(header http.Header) string {
 	}
 	return "Webhook-"
 }
+
+// StandardWebhooksEvent reads the envelope that the specification recommends: type and data. The id
+// is the verified header's. A data.id names the object, a data.revision its place in the history;
+// then data is the snapshot.
+func StandardWebhooksEvent(header http.Header, body []byte) (Event, error) {
+	prefix := standardPrefix(header)
+	e := Event{Raw: body, Headers: headersOf(header,
+		prefix+"Id", prefix+"Timestamp", prefix+"Signature")}
+	var err error
+	if e.ID, err = identity(header, prefix+"Id"); err != nil {
+		return e, err
+	}
+	d, err := parseDocument(body)
+	if err != nil {
+		return e, err
+	}
+	if e.Type, err = d.text("type"); err != nil {
+		return e, err
+	}
+	if e.Object, err = d.text("data", "id"); err != nil {
+		return e, err
+	}
+	if e.Revision, err = d.integer("data", "revision"); err != nil {
+		return e, err
+	}
+	e.Snapshot, err = d.find("data")
+	return e, err
+}

@@ -50,3 +50,24 @@ func (s stamped) Verify(header http.Header, body []byte, now time.Time) error {
 	}
 	return checkTime(s.header, signed, now)
 }
+
+// StripeEvent reads Stripe's event object. It has no revision: its "created" counts whole seconds,
+// and two events of one second have no order. So it goes to receivers that need none.
+func StripeEvent(header http.Header, body []byte) (Event, error) {
+	e := Event{Raw: body, Headers: headersOf(header, "Stripe-Signature")}
+	d, err := parseDocument(body)
+	if err != nil {
+		return e, err
+	}
+	if e.ID, err = d.needed("id"); err != nil {
+		return e, err
+	}
+	if e.Type, err = d.needed("type"); err != nil {
+		return e, err
+	}
+	if e.Object, err = d.text("data", "object", "id"); err != nil {
+		return e, err
+	}
+	e.Snapshot, err = d.find("data", "object")
+	return e, err
+}

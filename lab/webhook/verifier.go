@@ -16,8 +16,9 @@ import (
 // Verifier tells whether a request was signed by someone who holds one of its secrets.
 type Verifier interface {
 	// Verify is nil if a header signs exactly these bytes of the body, close enough to now where
-	// the scheme signs a time; otherwise its error matches [ErrSignature]. The body is as it came
-	// over the wire: re-encoded JSON has other bytes and no valid signature.
+	// the scheme signs a time; otherwise its error matches [ErrSignature]. Any other error says that
+	// nothing could be found out now. The body is as it came over the wire: re-encoded JSON has
+	// other bytes and no valid signature.
 	Verify(header http.Header, body []byte, now time.Time) error
 }
 
