@@ -59,6 +59,26 @@ var EmailOlderWaitsForNewer = lab.Scenario{
 	},
 }
 
+// Everything happened in one and the same second, as far as the provider's clock can tell.
+var EmailTiesInTime = lab.Scenario{
+	Name: "email_ties_in_time",
+	Law:  "times are shown and never decide",
+	Play: func(l *lab.Lab) {
+		at := func(kind, second string) lab.Delivery {
+			e := email(kind)
+			e.Payload = []byte(`{"at": "2026-01-01T00:00:0` + second + `Z"}`)
+			return e
+		}
+		sender := l.Session("sender")
+		added(sender, l).Answers(lab.Done)
+
+		sender.Deliver(at("delivered", "2")).Answers(advanced)
+		sender.Deliver(at("deferred", "2")).Answers(unchanged)
+		sender.Deliver(at("bounced", "1")).Answers(advanced)
+		sender.Deliver(at("accepted", "3")).Answers(unchanged)
+	},
+}
+
 // Every order of four events, one of them twice: twenty-four messages, one end.
 var EmailEveryOrder = lab.Scenario{
 	Name: "email_every_order",

@@ -2,8 +2,10 @@ package scenarios
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -27,6 +29,7 @@ SELECT source, event_id, message_id, recipient, type, voids
 	Laws: properties.Emails,
 	Scenarios: []lab.Scenario{
 		EmailForwardOnly,
+		EmailTiesInTime,
 		EmailFlagsStandBeside,
 		EmailSameEventInFlight,
 		EmailReusedEventID,
@@ -101,8 +104,17 @@ func (e *emails) Receive(ctx context.Context, d lab.Delivery) (lab.Answer, error
 	message, recipient, _ := strings.Cut(d.ObjectID, " ")
 	return answer(e.receiver.Receive(ctx, inbox.EmailEvent{
 		Source: d.Source, EventID: d.EventID, Type: d.Type,
-		MessageID: message, Recipient: recipient, Payload: d.Payload,
+		MessageID: message, Recipient: recipient, Payload: d.Payload, OccurredAt: occurredAt(d),
 	}))
+}
+
+// occurredAt is the time that the provider writes into its payload.
+func occurredAt(d lab.Delivery) time.Time {
+	var p struct {
+		At time.Time `json:"at"`
+	}
+	_ = json.Unmarshal(d.Payload, &p) // an event without a time has none
+	return p.At
 }
 
 func (e *emails) AddMessage(ctx context.Context, source, message, recipient string) (

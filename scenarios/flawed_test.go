@@ -2,6 +2,7 @@ package scenarios_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,11 +14,13 @@ import (
 	"webhooklab/scenarios"
 )
 
+var sinners = slices.Concat(flawed.All, flawed.Email)
+
 // Each sin is caught by the scenario that its entry names, and the reference passes that very
 // scenario on a clone of the same template: the judge can say no, and says it for the right reason.
 func TestFlawedReceiversAreCaught(t *testing.T) {
 	chosen(t, scenarios.Suite{})
-	for _, sin := range flawed.All {
+	for _, sin := range sinners {
 		t.Run(sin.Name, func(t *testing.T) {
 			suite, sc, err := scenarios.Named(sin.Scenario)
 			require.NoError(t, err)
@@ -37,18 +40,26 @@ func TestFlawedReceiversAreCaught(t *testing.T) {
 // A sound copy of the flawed receivers' common parts passes everything, so that what catches a
 // sin is the sin.
 func TestWithoutASinNothingIsCaught(t *testing.T) {
-	b := bench(t, postgres.Fast, scenarios.SnapshotSuite, scenarios.Options{
-		Receiver: flawed.WithoutSin,
-		State:    lab.ReferenceState[:2], // they keep no refusals
-	})
-	for _, sc := range scenarios.SnapshotSuite.Scenarios {
-		if scenarios.Profile(sc) == postgres.Durable {
-			continue
+	for _, sound := range []struct {
+		suite   scenarios.Suite
+		options scenarios.Options
+	}{
+		{scenarios.SnapshotSuite, scenarios.Options{
+			Receiver: flawed.WithoutSin,
+			State:    lab.ReferenceState[:2], // they keep no refusals
+		}},
+		{scenarios.EmailSuite, scenarios.Options{Receiver: flawed.EmailWithoutSin}},
+	} {
+		b := bench(t, postgres.Fast, sound.suite, sound.options)
+		for _, sc := range sound.suite.Scenarios {
+			if scenarios.Profile(sc) == postgres.Durable {
+				continue
+			}
+			t.Run(sc.Name, func(t *testing.T) {
+				r := b.Run(t.Context(), sc)
+				require.Equal(t, lab.VerdictValid, r.Verdict, r.String())
+			})
 		}
-		t.Run(sc.Name, func(t *testing.T) {
-			r := b.Run(t.Context(), sc)
-			require.Equal(t, lab.VerdictValid, r.Verdict, r.String())
-		})
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"webhooklab/lab/flawed"
 	"webhooklab/properties"
 	"webhooklab/scenarios"
 )
@@ -76,7 +75,7 @@ func matrix() string {
 func sins() string {
 	var b strings.Builder
 	b.WriteString("| broken receiver | caught by |\n|---|---|\n")
-	for _, sin := range flawed.All {
+	for _, sin := range sinners {
 		fmt.Fprintf(&b, "| `%s` | `%s` |\n", sin.Name, sin.Scenario)
 	}
 	return b.String()

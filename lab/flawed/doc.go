@@ -29,3 +29,11 @@ var All = []Sin{
 	{"deadlock_is_an_error", "deadlock_receiver_retries", DeadlockIsAnError},
 	{"lenient_shape", "invalid_leaves_no_trace", LenientShape},
 }
+
+// Email is every sin against the contract of email status.
+var Email = []Sin{
+	{"email_last_writer_wins", "email_forward_only", EmailLastWriterWins},
+	{"email_by_timestamp", "email_ties_in_time", EmailByTimestamp},
+	{"email_dropped_early", "email_before_its_message", EmailDroppedEarly},
+	{"email_without_lock", "email_while_message_is_added", EmailWithoutLock},
+}
