@@ -1,7 +1,9 @@
 package properties
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,10 +21,10 @@ import (
 type Linearizable struct {
 	Before *Model        // what was there when the history began; nil: nothing
 	Bound  time.Duration // of the search for an order; 0: 10 s
-	Dir    string        // for the picture of a history that has no order; "": none is drawn
+	Dir    string        // for a history that has no order, and its picture; "": none is kept
 }
 
-// law is what a verdict other than valid quotes.
+// linearizableLaw is quoted by every verdict but valid.
 const linearizableLaw = "concurrent deliveries are answered as some one-by-one order would be"
 
 // Check judges a history by what the database held afterwards, when nothing of it was in progress
@@ -50,21 +52,38 @@ func (l Linearizable) Check(name string, h *lab.History, after Stored) []lab.Off
 			len(ops), l.bound())
 	}
 	return offence(lab.VerdictInvalid, "no order of the deliveries explains the answers%s",
-		l.picture(name, m, ops, h.Notes()))
+		l.keep(name, m, ops, h))
 }
 
 func offence(v lab.Verdict, format string, args ...any) []lab.Offence {
 	return []lab.Offence{{Verdict: v, Law: linearizableLaw, Text: fmt.Sprintf(format, args...)}}
 }
 
-// picture draws the history, the longest orders that were found, and the faults beside them. It
-// says where the picture is, or why there is none.
-func (l Linearizable) picture(
-	name string, m porcupine.Model, ops []porcupine.Operation, notes []lab.Note,
+// keep writes the history as it was recorded, and draws it. It says where the picture is, or why
+// there is none.
+func (l Linearizable) keep(
+	name string, m porcupine.Model, ops []porcupine.Operation, h *lab.History,
 ) string {
 	if l.Dir == "" {
 		return ""
 	}
+	var recorded bytes.Buffer
+	_, err := h.WriteTo(&recorded)
+	path := filepath.Join(l.Dir, name)
+	err = errors.Join(err, os.MkdirAll(l.Dir, 0o755),
+		os.WriteFile(path+".jsonl", recorded.Bytes(), 0o644),
+		l.draw(path+".html", m, ops, h.Notes()))
+	if err != nil {
+		return fmt.Sprintf("; it could not be kept as %s.jsonl and .html: %v", path, err)
+	}
+	return fmt.Sprintf(", see %s.html", path)
+}
+
+// draw makes a page of the history, the longest orders that were found, and the faults beside
+// them.
+func (l Linearizable) draw(
+	path string, m porcupine.Model, ops []porcupine.Operation, notes []lab.Note,
+) error {
 	_, info := porcupine.CheckOperationsVerbose(m, ops, l.bound())
 	var marks []porcupine.Annotation
 	for _, n := range notes {
@@ -73,15 +92,7 @@ func (l Linearizable) picture(
 		})
 	}
 	info.AddAnnotations(marks)
-	path := filepath.Join(l.Dir, name+".html")
-	err := os.MkdirAll(l.Dir, 0o755)
-	if err == nil {
-		err = porcupine.VisualizePath(m, info, path)
-	}
-	if err != nil {
-		return fmt.Sprintf("; it could not be drawn in %s: %v", path, err)
-	}
-	return ", see " + path
+	return porcupine.VisualizePath(m, info, path)
 }
 
 func (l Linearizable) bound() time.Duration { return cmp.Or(l.Bound, 10*time.Second) }
