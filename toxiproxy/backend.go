@@ -26,49 +26,57 @@ type backend struct {
 
 // scan reads a chunk, which must not be changed any more, and returns what may go on of the
 // stream up to here. judge is asked once per message, before any of its bytes go on: keep lets it
-// pass, stop ends the scan behind it. Once judge has dropped a message it must drop all others.
+// pass, stop ends the scan behind it.
 func (b *backend) scan(chunk []byte, judge func(message) (keep, stop bool)) ([]byte, error) {
-	if b.passing >= len(chunk) {
-		b.passing -= len(chunk)
-		return b.kept(chunk), nil
-	}
 	if len(b.pending) > 0 {
 		chunk = append(b.pending, chunk...)
 		b.pending = nil
 	}
-	at := b.passing
-	kept := len(b.kept(chunk[:at]))
-	b.passing = 0
+	kept := sieve{chunk: chunk}
+	at := min(b.passing, len(chunk))
+	kept.add(0, at, b.keep)
+	b.passing -= at
 	for at < len(chunk) {
 		m, ok, err := whole(chunk[at:])
 		if err != nil {
-			return chunk[:kept], err
+			return kept.out, err
 		}
 		if !ok {
 			b.pending = chunk[at:len(chunk):len(chunk)]
 			break
 		}
 		keep, stop := judge(m)
-		at += m.size
-		if at > len(chunk) {
-			b.passing, b.keep = at-len(chunk), keep
-			at = len(chunk)
-		}
-		if keep {
-			kept = at
-		}
+		end := min(at+m.size, len(chunk))
+		b.passing, b.keep = at+m.size-end, keep
+		kept.add(at, end, keep)
+		at = end
 		if stop {
 			break
 		}
 	}
-	return chunk[:kept], nil
+	return kept.out, nil
 }
 
-func (b *backend) kept(part []byte) []byte {
-	if b.keep {
-		return part
+// sieve gathers the parts of a chunk that may go on, without copying while they are one piece.
+type sieve struct {
+	chunk []byte
+	out   []byte
+	from  int // where out starts in chunk
+	to    int // where it ends there; out is a copy once another part was left out before it
+}
+
+func (s *sieve) add(from, to int, keep bool) {
+	switch {
+	case !keep || from == to:
+	case len(s.out) == 0:
+		s.from, s.to = from, to
+		s.out = s.chunk[from:to:to]
+	case s.to == from && len(s.out) == s.to-s.from:
+		s.to = to
+		s.out = s.chunk[s.from:to:to]
+	default:
+		s.out = append(s.out, s.chunk[from:to]...)
 	}
-	return nil
 }
 
 // whole reads the message at the start of b; ok is false while too little of it is there.

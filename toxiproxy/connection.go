@@ -60,7 +60,7 @@ type socket struct {
 
 // Read is that of the socket; the link stops reading at the first error.
 func (s *socket) Read(b []byte) (int, error) {
-	n, err := s.tcp.Read(b)
+	n, err := s.tcp.Read(b[:min(len(b), s.conn.proxy.readLimit)])
 	if err != nil {
 		s.conn.parts.Done()
 	}

@@ -141,11 +141,20 @@ func (f *Fault) wants(c Command) bool {
 	return true
 }
 
-// aim fixes how much of the client's stream may be written.
+// aim fixes, once, how much of the client's stream may be written.
 func (f *Fault) aim(victim *socket, allowed int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.victim, f.anchor = victim, allowed
+	if f.victim == nil {
+		f.victim, f.anchor = victim, allowed
+	}
+}
+
+// allow lets more bytes follow.
+func (f *Fault) allow(bytes int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.anchor += int64(bytes)
 }
 
 // fire counts, runs OnFire and then tells the listener, who may act on what OnFire found. No lock

@@ -26,7 +26,6 @@ type pending struct {
 	done     int  // completions that came
 	synced   bool // its Sync or Query has left, so a ReadyForQuery will come
 	simple   bool
-	copies   bool // a COPY: the server may ask the client for data first
 	copying  bool // the server took the data; a Sync sent before it is lost
 }
 
@@ -76,7 +75,7 @@ func (f *flight) current() *pending {
 	return nil
 }
 
-// aim fixes the fault of the command whose answer comes next.
+// aim tells the fault of the command whose answer comes next what the client may have seen.
 func (f *flight) aim() {
 	if p := f.current(); p != nil && p.fault != nil {
 		p.fault.aim(f.client, f.admitted)
@@ -84,14 +83,19 @@ func (f *flight) aim() {
 }
 
 // judge attributes one message. Of the answer of a doomed command nothing is kept, whatever it
-// is; only a COPY's request for data passes, without which the command would not be executed.
+// is; only a COPY's request for data passes, for it is no answer: the command is not executed
+// without the data.
 func (f *flight) judge(m message) verdict {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := f.current()
-	v := verdict{keep: p == nil || p.fault == nil || p.copies && asking(m.kind)}
+	doomed := p != nil && p.fault != nil
+	v := verdict{keep: !doomed || m.kind == 'G'}
 	if v.keep {
 		f.admitted += int64(m.size)
+	}
+	if v.keep && doomed {
+		p.fault.allow(m.size)
 	}
 	if m.kind == 'K' {
 		f.pid = uint32(m.body.int32())
@@ -100,16 +104,13 @@ func (f *flight) judge(m message) verdict {
 		f.readyForQuery(m, &v)
 	} else if p != nil {
 		p.note(m)
-		if p.fault != nil && !p.synced && p.done >= p.executes {
+		if doomed && !p.synced && p.done >= p.executes {
 			v.fired = p
 		}
 	}
 	f.aim()
 	return v
 }
-
-// asking are the messages that may precede a COPY's data.
-func asking(kind byte) bool { return strings.IndexByte("123ntTG", kind) >= 0 }
 
 // readyForQuery completes the oldest cycle.
 func (f *flight) readyForQuery(m message, v *verdict) {
@@ -169,6 +170,5 @@ func newPending(u *unit, f *Fault) *pending {
 		executes: u.executes,
 		synced:   strings.IndexByte("QFS", u.end) >= 0,
 		simple:   u.end == 'Q',
-		copies:   strings.HasPrefix(u.command.Label(), "COPY"),
 	}
 }

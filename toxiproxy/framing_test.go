@@ -3,6 +3,7 @@ package toxiproxy
 import (
 	"bytes"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -204,6 +205,52 @@ func TestBackendDropsFromTheFirstByte(t *testing.T) {
 		require.Zero(t, fault.Leaked())
 		victim.written.Add(3)
 		require.Equal(t, 3, fault.Leaked(), "a byte too much is counted")
+	}
+}
+
+// Of a doomed COPY only the request for its data passes, and is no leak.
+func TestDoomedCopyIsAskedForItsData(t *testing.T) {
+	asked := encode(&pgproto3.CopyInResponse{})
+	in := append(encode(&pgproto3.BindComplete{}, &pgproto3.NoticeResponse{}), asked...)
+	in = append(in, encode(&pgproto3.CommandComplete{CommandTag: []byte("COPY 1")},
+		&pgproto3.ReadyForQuery{TxStatus: 'I'})...)
+	for seed := range uint64(200) {
+		victim, fault := &socket{}, &Fault{At: AfterCommand}
+		f := flight{client: victim, ready: true}
+		f.depart(&pending{fault: fault, executes: 1, synced: true})
+		var b backend
+		var passed []byte
+		for _, piece := range chunks(bytes.Clone(in), rand.New(rand.NewPCG(seed, 0))) {
+			out, err := b.scan(piece, func(m message) (bool, bool) {
+				v := f.judge(m)
+				return v.keep, v.fired != nil
+			})
+			require.NoError(t, err)
+			passed = append(passed, out...)
+		}
+		require.Equal(t, asked, passed)
+		victim.written.Store(int64(len(passed)))
+		require.Zero(t, fault.Leaked())
+	}
+}
+
+// What a scan lets go of one chunk is the messages that were kept, in their order.
+func TestSieve(t *testing.T) {
+	in := serverStream()
+	for _, dropped := range []string{"", "R", "SZ", "12DCZ", "RSKZ12DCZAEZ"} {
+		var b backend
+		var want []byte
+		at := 0
+		out, err := b.scan(bytes.Clone(in), func(m message) (bool, bool) {
+			keep := !strings.Contains(dropped, string(m.kind))
+			if keep {
+				want = append(want, in[at:at+m.size]...)
+			}
+			at += m.size
+			return keep, false
+		})
+		require.NoError(t, err)
+		require.Equal(t, want, out, dropped)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestLabel(t *testing.T) {
 		"VALUES (1)":                                                "VALUES",
 		"WITH a AS (INSERT INTO y VALUES (1) RETURNING *), b (c) AS MATERIALIZED (SELECT 1 FROM z)" +
 			" UPDATE x SET a = 1": "UPDATE x",
-		"WITH RECURSIVE a AS (SELECT 1) SELECT * FROM a": "SELECT a",
+		"WITH RECURSIVE a AS (SELECT 1) SELECT * FROM a":                 "SELECT a",
 		"-- why\n/* nested /* deep */ still */ INSERT INTO x VALUES (1)": "INSERT x",
 		"COPY x (a, b) FROM STDIN BINARY":                                "COPY x",
 		"copy \"s\".\"x\" ( \"a\" ) from stdin binary;":                  "COPY x",
@@ -52,15 +52,15 @@ func TestLabel(t *testing.T) {
 		"LOCK TABLE x IN SHARE MODE":                                     "LOCK x",
 		"TRUNCATE TABLE ONLY s.x":                                        "TRUNCATE x",
 		"CREATE TEMP TABLE IF NOT EXISTS x (a int)":                      "CREATE TABLE x",
-		"CREATE OR REPLACE FUNCTION f() RETURNS int AS $$ SELECT 1; $$":  "CREATE FUNCTION f",
-		"CREATE UNIQUE INDEX CONCURRENTLY i ON x (a)":                    "CREATE INDEX i",
-		"DROP TABLE IF EXISTS s.x":                                       "DROP TABLE x",
-		"CALL p(1)":                                                      "CALL p",
-		"":                                                               "EMPTY",
-		"'text'":                                                         "EMPTY",
-		"WITH a AS (":                                                    "WITH",
-		"INSERT":                                                         "INSERT",
-		"INSERT INTO x.":                                                 "INSERT x",
+		"CREATE OR REPLACE FUNCTION f() RETURNS int AS $$ SELECT 1; $$": "CREATE FUNCTION f",
+		"CREATE UNIQUE INDEX CONCURRENTLY i ON x (a)":                   "CREATE INDEX i",
+		"DROP TABLE IF EXISTS s.x":                                      "DROP TABLE x",
+		"CALL p(1)":                                                     "CALL p",
+		"":                                                              "EMPTY",
+		"'text'":                                                        "EMPTY",
+		"WITH a AS (":                                                   "WITH",
+		"INSERT":                                                        "INSERT",
+		"INSERT INTO x.":                                                "INSERT x",
 	} {
 		require.Equal(t, want, label(sql), sql)
 	}

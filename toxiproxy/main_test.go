@@ -28,11 +28,11 @@ CREATE TABLE other (id bigint PRIMARY KEY);
 // patience bounds every wait of these tests; none should come near it.
 const patience = 30 * time.Second
 
-// server is started by the first test that needs it, and cloned from by each.
+// server is started by the first test that needs it. Its one database is emptied before each.
 var server struct {
 	once     sync.Once
 	running  *postgres.Server
-	template *postgres.Template
+	database *postgres.Database
 	err      error
 }
 
@@ -47,18 +47,23 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func clone(t testing.TB) *postgres.Database {
+func database(t testing.TB) *postgres.Database {
 	t.Helper()
-	server.once.Do(func() {
-		server.running, server.err = postgres.Start(bounded(t), postgres.Config{})
-		if server.err == nil {
-			server.template, server.err = server.running.Template(bounded(t), schema)
-		}
-	})
+	server.once.Do(func() { server.err = startServer(bounded(t)) })
 	require.NoError(t, server.err)
-	database, err := server.template.Clone(bounded(t))
-	require.NoError(t, err)
-	return database
+	return server.database
+}
+
+func startServer(ctx context.Context) (err error) {
+	if server.running, err = postgres.Start(ctx, postgres.Config{}); err != nil {
+		return err
+	}
+	template, err := server.running.Template(ctx, schema)
+	if err != nil {
+		return err
+	}
+	server.database, err = template.Clone(ctx)
+	return err
 }
 
 // rig is one test's database, the wire to it, what the wire told, and a direct observer.
@@ -73,12 +78,11 @@ type rig struct {
 // newRig opens a wire with the stock toxics. When the test ends it must leave no goroutine.
 func newRig(t testing.TB, stock ...toxiproxy.Toxic) *rig {
 	t.Helper()
-	database := clone(t)
-	t.Cleanup(func() { require.NoError(t, database.Drop(bounded(t))) })
+	dsn := database(t).DSN()
 	noLeaks(t)
-	r := &rig{TB: t, recorder: newRecorder(t), dsn: database.DSN()}
-	r.observer = connect(t, r.dsn)
-	var err error
+	r := &rig{TB: t, recorder: newRecorder(t), dsn: dsn, observer: connect(t, dsn)}
+	_, err := r.observer.Exec(bounded(t), "TRUNCATE entry, other")
+	require.NoError(t, err)
 	r.Proxy, err = toxiproxy.Open(toxiproxy.Config{
 		Name:     t.Name(),
 		Upstream: host(t, r.dsn),

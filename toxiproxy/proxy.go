@@ -48,6 +48,8 @@ type Proxy struct {
 	context  context.Context // ends with the wire
 	cancel   context.CancelFunc
 
+	readLimit int // bytes that are read from a socket at once
+
 	mu          sync.Mutex
 	gate        gate
 	armed       []*Fault
@@ -63,10 +65,13 @@ var commands atomic.Uint64
 // offers, or when no port can be had; the server is not asked yet.
 func Open(config Config) (*Proxy, error) {
 	register()
+	readLimit := maxRead
 	for _, t := range config.Toxics {
-		if err := t.check(); err != nil {
+		limit, err := t.check()
+		if err != nil {
 			return nil, fmt.Errorf("open wire %s: %w", config.Name, err)
 		}
+		readLimit = min(readLimit, limit)
 	}
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -78,6 +83,7 @@ func Open(config Config) (*Proxy, error) {
 		server:      shopify.NewServer(shopify.NewMetricsContainer(nil), zerolog.Nop()),
 		gate:        gate{held: map[uint64]*held{}},
 		connections: map[int]*connection{},
+		readLimit:   readLimit,
 	}
 	p.context, p.cancel = context.WithCancel(context.Background())
 	p.serving.Add(1)

@@ -33,34 +33,40 @@ func register() {
 	})
 }
 
-// check refuses what Toxiproxy would take without a word and not do, or not survive.
-func (t Toxic) check() error {
+// maxRead is how many bytes are read from a socket at once, where nothing throttles.
+const maxRead = 32 << 10
+
+// check refuses what Toxiproxy would take without a word and not do, or not survive. It returns
+// how many bytes may be read at once, so that a wire that closes has at most 100 ms of a
+// throttled stream to wait for.
+func (t Toxic) check() (readLimit int, err error) {
 	if t.Stream != "upstream" && t.Stream != "downstream" {
-		return fmt.Errorf("toxic %s: stream %q: use upstream or downstream", t.Type, t.Stream)
+		return 0, fmt.Errorf("toxic %s: stream %q: use upstream or downstream", t.Type, t.Stream)
 	}
-	collection := shopify.NewToxicCollection(nil)
-	added, err := t.add(collection, 0)
+	added, err := t.add(shopify.NewToxicCollection(nil), 0)
 	if err != nil {
-		return err
+		return 0, err
 	}
+	readLimit = maxRead
 	switch toxic := added.Toxic.(type) {
 	case *toxics.LatencyToxic:
 	case *toxics.SlicerToxic:
 		if toxic.AverageSize < 1 || toxic.SizeVariation < 0 ||
 			toxic.SizeVariation >= toxic.AverageSize {
-			return fmt.Errorf("toxic slicer: average_size %d, size_variation %d: "+
+			return 0, fmt.Errorf("toxic slicer: average_size %d, size_variation %d: "+
 				"the average is at least 1 byte and above the variation",
 				toxic.AverageSize, toxic.SizeVariation)
 		}
 	case *toxics.BandwidthToxic:
 		if toxic.Rate < 1 {
-			return fmt.Errorf("toxic bandwidth: rate %d KB/s: at least 1 is needed", toxic.Rate)
+			return 0, fmt.Errorf("toxic bandwidth: rate %d KB/s: at least 1 is needed", toxic.Rate)
 		}
+		readLimit = int(min(toxic.Rate*100, maxRead))
 	default:
-		return fmt.Errorf("toxic %s is not offered: use latency, slicer or bandwidth, "+
+		return 0, fmt.Errorf("toxic %s is not offered: use latency, slicer or bandwidth, "+
 			"and a Fault to end a connection", t.Type)
 	}
-	return t.known(added)
+	return readLimit, t.known(added)
 }
 
 // known refuses attributes that the toxic does not have.
