@@ -17,8 +17,7 @@ import (
 // Whatever bytes come as a body, they are answered: as invalid, and then they leave nothing but a
 // refusal, or as what the model says, and then they are stored.
 func TestAnyBytes(t *testing.T) {
-	noLeaks(t)
-	p := property{
+	law := property{
 		law:     "any bytes at all end in invalid or in a stored event",
 		percent: 15,
 		proof: func(drawn tally) string {
@@ -29,10 +28,10 @@ func TestAnyBytes(t *testing.T) {
 			}
 			return ""
 		},
-	}
+	}.begin(t)
 	s := reference()
 	r := s.open(t)
-	p.check(t, func(t *rapid.T) {
+	law.check(t, func(t *rapid.T) {
 		bodies := rapid.SliceOfN(rapid.Custom(drawBody), 1, 4).Draw(t, "bodies")
 		drawn := sequence{}
 		for _, b := range bodies {

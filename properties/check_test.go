@@ -62,27 +62,16 @@ type property struct {
 	proof   func(tally) string // says what makes a run worthless, "" if nothing does
 }
 
-// check draws the property's share and keeps the verdict.
-func (p property) check(t *testing.T, prop func(*rapid.T)) {
-	t.Helper()
-	// With fewer, chance alone could keep every fault from firing.
-	checks := max(20, ground.total*p.percent/100)
+// begin is what the test of a property begins with: what it registers looks last, when receivers
+// and wires are closed.
+func (p property) begin(t *testing.T) *run {
 	ground.worst = lab.Offence{}
 	r := &run{
 		property: p, before: ground.drawn.copy(), began: time.Now(), seed: max(1, ground.seed),
 	}
 	t.Cleanup(func() { r.keep(t) })
-	rapidChecks := checks
-	if testing.Short() {
-		rapidChecks *= 5 // rapid takes a fifth of it
-	}
-	require.NoError(t, setFlag("rapid.checks", rapidChecks))
-	require.NoError(t, setFlag("rapid.nofailfile", ground.logs == ""))
-	rapid.Check(t, func(rt *rapid.T) { r.once(rt, prop) })
-	if p.proof != nil {
-		r.worthless = p.proof(ground.drawn.minus(r.before))
-		require.Empty(t, r.worthless, "unknown: nothing was put to the test")
-	}
+	noLeaks(t)
+	return r
 }
 
 // A run is one test's way through its share.
@@ -94,6 +83,23 @@ type run struct {
 	checks    uint64
 	failed    bool
 	worthless string
+}
+
+// check draws the property's share.
+func (r *run) check(t *testing.T, prop func(*rapid.T)) {
+	t.Helper()
+	// With fewer, chance alone could keep every fault from firing.
+	checks := max(20, ground.total*r.percent/100)
+	if testing.Short() {
+		checks *= 5 // rapid takes a fifth of it
+	}
+	require.NoError(t, setFlag("rapid.checks", checks))
+	require.NoError(t, setFlag("rapid.nofailfile", ground.logs == ""))
+	rapid.Check(t, func(rt *rapid.T) { r.once(rt, prop) })
+	if r.proof != nil {
+		r.worthless = r.proof(ground.drawn.minus(r.before))
+		require.Empty(t, r.worthless, "unknown: nothing was put to the test")
+	}
 }
 
 // once runs one check. Its seed alone repeats it: rapid adds the check's number to the seed of the
@@ -135,7 +141,7 @@ func (r *run) offence() lab.Offence {
 	case r.worthless != "":
 		o = lab.Offence{Verdict: lab.VerdictUnknown, Text: r.worthless}
 	case o.Text == "":
-		o = lab.Offence{Verdict: lab.VerdictUnknown, Text: "the test itself failed, see its output"}
+		o = lab.Offence{Verdict: lab.VerdictUnknown, Text: "the test failed, see its output"}
 	}
 	o.Law = r.law
 	return o

@@ -16,8 +16,7 @@ import (
 
 // The same on two to four connections at once.
 func TestConcurrentSequences(t *testing.T) {
-	noLeaks(t)
-	p := property{
+	law := property{
 		law:     "concurrent deliveries are answered as some one-by-one order would be",
 		percent: 20,
 		proof: func(drawn tally) string {
@@ -26,10 +25,10 @@ func TestConcurrentSequences(t *testing.T) {
 			}
 			return ""
 		},
-	}
+	}.begin(t)
 	s := reference()
 	senders := s.senders(t, 4)
-	p.check(t, func(t *rapid.T) {
+	law.check(t, func(t *rapid.T) {
 		drawn, sources := sequences(14).Draw(t, "sequence").fresh()
 		n := rapid.IntRange(2, 4).Draw(t, "connections")
 		found, err := s.together(t.Context(), senders[:n], drawn, sources)

@@ -16,8 +16,7 @@ import (
 // may be seen meanwhile. Then the network is whole again, every sender insists, and inbox and
 // projection must be what the answers say.
 func TestSequencesWithFaults(t *testing.T) {
-	noLeaks(t)
-	p := property{
+	law := property{
 		law:     "whatever the network loses, acked is stored, nothing is half done, all agrees",
 		percent: 10,
 		proof: func(drawn tally) string {
@@ -26,10 +25,10 @@ func TestSequencesWithFaults(t *testing.T) {
 			}
 			return ""
 		},
-	}
+	}.begin(t)
 	s := reference()
 	senders := s.wiredSenders(t, 3)
-	p.check(t, func(t *rapid.T) {
+	law.check(t, func(t *rapid.T) {
 		drawn := faulty(len(senders)).Draw(t, "sequence")
 		found, sources, err := s.throughFaults(t.Context(), senders, drawn)
 		require.NoError(t, err)

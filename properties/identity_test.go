@@ -15,11 +15,10 @@ import (
 // One value in two spellings is one event, two values are a reused event id: says the receiver,
 // says PostgreSQL's jsonb, says the canonical form.
 func TestJSONIdentity(t *testing.T) {
-	noLeaks(t)
-	p := property{law: "JSON is content, its spelling is not", percent: 15}
+	law := property{law: "JSON is content, its spelling is not", percent: 15}.begin(t)
 	s := reference()
 	r := s.open(t)
-	p.check(t, func(t *rapid.T) {
+	law.check(t, func(t *rapid.T) {
 		w := drawnWritings().Draw(t, "writings")
 		found, err := w.judge(t.Context(), r)
 		require.NoError(t, err)

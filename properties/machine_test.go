@@ -15,8 +15,7 @@ import (
 // One sender, and a network that now and then loses something: after each step the model must
 // agree with everything that is stored.
 func TestEveryStep(t *testing.T) {
-	noLeaks(t)
-	p := property{
+	law := property{
 		law:     "after every single step inbox, projection and laws agree with the model",
 		percent: 5,
 		proof: func(drawn tally) string {
@@ -25,11 +24,11 @@ func TestEveryStep(t *testing.T) {
 			}
 			return ""
 		},
-	}
+	}.begin(t)
 	s := reference()
 	w := s.wiredSenders(t, 1)[0]
 	require.NoError(t, setFlag("rapid.steps", 8))
-	p.check(t, func(t *rapid.T) {
+	law.check(t, func(t *rapid.T) {
 		truth := drawTruth(t)
 		_, sources := sequence{}.fresh()
 		m := &machine{subject: s, sender: w, sources: sources, history: lab.NewHistory()}

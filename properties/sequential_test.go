@@ -15,11 +15,13 @@ import (
 // Revisions of several objects and sources come in any order and number, and conflicts and broken
 // deliveries among them.
 func TestSequences(t *testing.T) {
-	noLeaks(t)
-	p := property{law: "every answer, and what is stored in the end, is the model's", percent: 35}
+	law := property{
+		law:     "every answer, and what is stored in the end, is the model's",
+		percent: 35,
+	}.begin(t)
 	s := reference()
 	r := s.open(t)
-	p.check(t, func(t *rapid.T) {
+	law.check(t, func(t *rapid.T) {
 		drawn, sources := sequences(12).Draw(t, "sequence").fresh()
 		found, err := s.oneByOne(t.Context(), r, drawn, sources)
 		require.NoError(t, err)
