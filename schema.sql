@@ -237,8 +237,8 @@ SELECT s.source, s.message_id, s.recipient, s.status,
 FROM email_status AS s;
 
 
--- For an operator: how many recipients stand where, and with which flags.
-CREATE VIEW email_status_count AS
+-- For operators: how many recipients stand where, and with which flags.
+CREATE VIEW operator_emails AS
 SELECT source, status,
     count(*)                              AS recipients,
     count(*) FILTER (WHERE opened)        AS opened,
@@ -248,8 +248,8 @@ FROM email_status
 GROUP BY source, status;
 
 
--- For an operator: events whose message nobody has added, and since when the first of them waits.
-CREATE VIEW email_held AS
+-- For operators: events whose message nobody has added, and since when the first of them waits.
+CREATE VIEW operator_held_emails AS
 SELECT e.source, e.message_id, e.recipient,
     count(*)           AS events,
     min(e.received_at) AS held_since
@@ -546,3 +546,141 @@ SELECT source, reason, constraint_name,
        max(last_seen)  AS last_seen
 FROM webhook_refusal
 GROUP BY source, reason, constraint_name;
+
+
+-- ============================================================================================
+-- Outbox
+-- ============================================================================================
+
+-- One row for each effect that is to be had outside, written by the transaction that causes it:
+-- what to tell whom, under which idempotency key, and how far that has come.
+CREATE TABLE outbox_message (
+    topic            text COLLATE "C" NOT NULL,
+    -- The same at every try, so that the downstream knows a repetition.
+    key              text COLLATE "C" NOT NULL,
+    payload          jsonb            NOT NULL,
+    enqueued_at      timestamptz      NOT NULL DEFAULT clock_timestamp(),
+
+    -- From here on with the meaning that webhook_receipt gives them.
+    status           text COLLATE "C" NOT NULL DEFAULT 'pending',
+    attempts         integer          NOT NULL DEFAULT 0,
+    max_attempts     integer          NOT NULL DEFAULT 10,
+    last_attempt_at  timestamptz,
+    next_attempt_at  timestamptz               DEFAULT clock_timestamp(),
+    sent_at          timestamptz,
+    failure_reason   text COLLATE "C",
+    actor            text COLLATE "C" NOT NULL DEFAULT 'enqueue',
+    lease_token      bigint           NOT NULL DEFAULT 0,
+    lease_expires_at timestamptz,
+
+    CONSTRAINT outbox_message_once PRIMARY KEY (topic, key),
+
+    CONSTRAINT outbox_message_topic_bounded  CHECK (octet_length(topic) BETWEEN 1 AND 1024),
+    CONSTRAINT outbox_message_key_bounded    CHECK (octet_length(key) BETWEEN 1 AND 1024),
+    CONSTRAINT outbox_message_actor_bounded  CHECK (octet_length(actor) BETWEEN 1 AND 255),
+    CONSTRAINT outbox_message_reason_bounded
+        CHECK (octet_length(failure_reason) BETWEEN 1 AND 1024),
+
+    CONSTRAINT outbox_message_status_known CHECK (
+        status IN ('pending', 'processing', 'sent', 'failed', 'rejected')
+        OR status = 'dead' AND attempts = max_attempts),
+    CONSTRAINT outbox_message_attempts_bounded CHECK (
+        attempts BETWEEN 0 AND max_attempts AND max_attempts > 0),
+    -- What may be claimed has an attempt left, so a claim never fails on its own count.
+    CONSTRAINT outbox_message_claimable_is_due CHECK (
+        (next_attempt_at IS NOT NULL) = (status IN ('pending', 'failed'))
+        AND (next_attempt_at IS NULL OR attempts < max_attempts)),
+    CONSTRAINT outbox_message_processing_is_leased CHECK (
+        (lease_expires_at IS NOT NULL) = (status = 'processing')),
+    CONSTRAINT outbox_message_sent_has_time CHECK (
+        (sent_at IS NOT NULL) = (status = 'sent')),
+    CONSTRAINT outbox_message_failure_has_reason CHECK (
+        failure_reason IS NOT NULL OR status NOT IN ('failed', 'rejected', 'dead'))
+)
+WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+
+CREATE INDEX outbox_message_due ON outbox_message (next_attempt_at)
+    WHERE next_attempt_at IS NOT NULL;
+
+CREATE INDEX outbox_message_held ON outbox_message (last_attempt_at)
+    WHERE status = 'processing';
+
+-- The steps of a receipt that is leased, with sent in the place of processed.
+CREATE FUNCTION step_message() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF (CASE
+        WHEN TG_OP = 'INSERT' THEN
+            NEW.status = 'pending' AND NEW.attempts = 0
+        WHEN OLD.status IN ('pending', 'failed') AND NEW.status = 'processing' THEN
+            NEW.attempts = OLD.attempts + 1 AND NEW.lease_token > OLD.lease_token
+        WHEN NEW.attempts <> OLD.attempts OR NEW.lease_token <> OLD.lease_token THEN
+            false
+        WHEN NEW.status = OLD.status THEN
+            OLD.status IN ('pending', 'processing', 'failed')
+        WHEN OLD.status = 'dead' THEN
+            NEW.status = 'pending' AND NEW.max_attempts > OLD.max_attempts
+        ELSE
+            OLD.status = 'processing'
+    END) THEN
+        RETURN NULL;
+    END IF;
+    RAISE EXCEPTION 'outbox_message: the step to % is refused', NEW.status
+        USING ERRCODE = 'restrict_violation',
+              HINT = 'Sent and rejected messages are final; a dead one is requeued with more '
+                     'attempts; only a claim counts an attempt and takes a new token.';
+END
+$$;
+
+CREATE TRIGGER outbox_message_step
+    AFTER INSERT OR UPDATE ON outbox_message
+    FOR EACH ROW EXECUTE FUNCTION step_message();
+
+-- What is to be sent stays as it was enqueued.
+CREATE TRIGGER outbox_message_content_is_final
+    BEFORE UPDATE OF topic, key, payload, enqueued_at ON outbox_message
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- Messages are purged once they are final, later than their cause could come again: a purged key
+-- is new when it is enqueued once more.
+CREATE FUNCTION refuse_unsent() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF OLD.status IN ('sent', 'rejected', 'dead') THEN
+        RETURN OLD;
+    END IF;
+    RAISE EXCEPTION 'outbox_message: DELETE of a % message refused', OLD.status
+        USING ERRCODE = 'restrict_violation',
+              HINT = 'Delete sent, rejected or dead messages, later than their causes recur.';
+END
+$$;
+
+CREATE TRIGGER outbox_message_final_before_purge
+    BEFORE DELETE ON outbox_message
+    FOR EACH ROW EXECUTE FUNCTION refuse_unsent();
+
+CREATE TRIGGER outbox_message_not_truncated
+    BEFORE TRUNCATE ON outbox_message
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+
+-- For operators: messages by topic and status, with their attempts and the age of the oldest.
+CREATE VIEW operator_outbox AS
+SELECT topic, status,
+       count(*)                             AS messages,
+       sum(attempts)                        AS attempts,
+       max(attempts)                        AS most_attempts,
+       clock_timestamp() - min(enqueued_at) AS oldest_age,
+       min(next_attempt_at)                 AS next_attempt_at
+FROM outbox_message
+GROUP BY topic, status;
+
+-- For operators: why messages failed, were rejected or died.
+CREATE VIEW operator_outbox_reasons AS
+SELECT topic, status, failure_reason,
+       count(*)             AS messages,
+       sum(attempts)        AS attempts,
+       max(last_attempt_at) AS last_attempt_at
+FROM outbox_message
+WHERE status IN ('failed', 'rejected', 'dead')
+GROUP BY topic, status, failure_reason;

@@ -23,14 +23,14 @@ func TestAnOperatorSeesWhereMailStands(t *testing.T) {
 	early.MessageID = "msg_2"
 	receives(t, m, inbox.Held, early)
 
-	require.Equal(t, 1, d.number(t, `SELECT count(*) FROM email_status_count
+	require.Equal(t, 1, d.number(t, `SELECT count(*) FROM operator_emails
 		WHERE source = 'mail' AND status = 'bounced' AND recipients = 1 AND opened = 1
 		AND clicked = 0 AND unsubscribed = 0`))
-	require.Equal(t, 2, d.number(t, `SELECT recipients FROM email_status_count
+	require.Equal(t, 2, d.number(t, `SELECT recipients FROM operator_emails
 		WHERE source = 'mail' AND status = 'none'`))
-	require.Equal(t, 1, d.number(t, `SELECT count(*) FROM email_held
+	require.Equal(t, 1, d.number(t, `SELECT count(*) FROM operator_held_emails
 		WHERE message_id = 'msg_2' AND events = 1 AND held_since <= clock_timestamp()`))
-	require.Equal(t, 1, d.number(t, `SELECT count(*) FROM email_held`))
+	require.Equal(t, 1, d.number(t, `SELECT count(*) FROM operator_held_emails`))
 	require.Equal(t, 1, d.number(t, `SELECT count(*) FROM email_deciding
 		WHERE recipient = 'ann@example.org' AND event_id = 'e1'`))
 	require.Equal(t, 2, d.number(t, `SELECT count(*) FROM email_deciding WHERE event_id IS NULL`))

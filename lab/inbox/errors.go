@@ -22,13 +22,17 @@ var (
 	// ErrLeaseLost: another took the row over after the lease had expired, or the attempt is over
 	// already. The call changed nothing, and what its change did is rolled back. Stop this attempt.
 	ErrLeaseLost = errors.New("the lease was lost")
+	// ErrReusedKey: another message of the topic was enqueued under this idempotency key. A retry
+	// can't help, derive the key from what causes the effect.
+	ErrReusedKey = errors.New("the key was enqueued before with another payload")
 )
 
 // Error says what was tried, how it failed and what to do. Its text is fit for logs: it holds
 // neither payload nor ids nor the server's words, which may quote them. The server's own error is
 // reached through [errors.As].
 type Error struct {
-	// Step is what was tried: check, begin, claim, look up, advance, change, mark, record, commit,
+	// Step is what was tried: check, begin, claim, look up, advance, change, mark, record, commit;
+	// lock and apply of email, enqueue of the outbox;
 	// or a step of a lease: heartbeat, complete, fail, release, recover, requeue.
 	Step string
 	// Kind is one of the errors above.
@@ -81,6 +85,8 @@ func advice(kind error) string {
 		return "do not deliver it again as it is"
 	case ErrLeaseLost:
 		return "stop, another attempt has it"
+	case ErrReusedKey:
+		return "roll back, and derive the key from what causes the effect"
 	default:
 		return "do not deliver it again, investigate the sender"
 	}

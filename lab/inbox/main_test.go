@@ -121,6 +121,7 @@ func failsAs(t testing.TB, kind error, outcome inbox.Outcome, err error) *inbox.
 	require.Empty(t, outcome)
 	for _, other := range []error{
 		inbox.ErrInvalid, inbox.ErrReusedEventID, inbox.ErrReusedRevision, inbox.ErrUnavailable,
+		inbox.ErrLeaseLost, inbox.ErrReusedKey,
 	} {
 		require.Equal(t, other == kind, errors.Is(err, other), "an error is of one kind: %v", err)
 	}
