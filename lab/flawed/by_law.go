@@ -19,8 +19,8 @@ var ByLaw = []LawSin{
 	{"refusal_rolled_back", "refused_once", RefusalRolledBack, lab.ReferenceState},
 }
 
-// WithoutRefusals is what the other receivers here show: they use the tables of schema.sql and keep
-// no refusals.
+// WithoutRefusals is what the other receivers here show: they use the tables of schema.sql, and
+// keep no refusals.
 var WithoutRefusals = lab.State{
 	{Name: "events", SQL: lab.ReferenceState.SQL("events")},
 	{Name: "objects", SQL: lab.ReferenceState.SQL("objects")},
