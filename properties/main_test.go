@@ -21,6 +21,7 @@ import (
 // ground is what all tests of this binary stand on: one server, one clone, and a connection of the
 // judge's own. Sequences keep apart by fresh sources.
 var ground struct {
+	server   *postgres.Server
 	database *postgres.Database
 	judge    *pgx.Conn
 	seed     uint64
@@ -90,6 +91,7 @@ func prepare(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return func() {}, err
 	}
+	ground.server = server
 	stop = func() {
 		if ground.judge != nil {
 			_ = ground.judge.Close(context.Background())

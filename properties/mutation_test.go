@@ -168,7 +168,7 @@ func raced(revision int64) lab.Delivery {
 }
 
 // A number that a float64 rounds is content.
-func TestJSONIdentityCatchesFloats(t *testing.T) {
+func TestIdentityCatchesFloats(t *testing.T) {
 	noLeaks(t)
 	sin := subject{"compare_as_float", flawed.CompareAsFloat, flawed.WithoutRefusals}
 	sinner, saint := sin.open(t), reference().open(t)

@@ -14,7 +14,7 @@ import (
 
 // Revisions of several objects and sources come in any order and number, and conflicts and broken
 // deliveries among them.
-func TestSequences(t *testing.T) {
+func TestShuffledSequences(t *testing.T) {
 	law := property{
 		law:     "every answer, and what is stored in the end, is the model's",
 		percent: 35,
