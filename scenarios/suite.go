@@ -19,7 +19,7 @@ type Suite struct {
 }
 
 // Suites is everything that the gate plays.
-var Suites = []Suite{SnapshotSuite, EmailSuite}
+var Suites = []Suite{SnapshotSuite, EmailSuite, AtomicSuite}
 
 // Named finds a scenario and its suite.
 func Named(name string) (Suite, lab.Scenario, error) {
