@@ -353,6 +353,29 @@ CREATE INDEX webhook_receipt_held ON webhook_receipt (last_attempt_at)
     WHERE model = 'leased' AND status = 'processing';
 
 
+-- A payload without the parts that its sender may vary: a JSON array of paths, each an array of the
+-- keys that lead to a part. What isn't there, or lies in no object, is no part. Null stands for [].
+CREATE FUNCTION without_varying(payload jsonb, paths jsonb) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    part jsonb;
+    path text[];
+BEGIN
+    IF jsonb_typeof(paths) = 'null' THEN
+        RETURN payload;
+    END IF;
+    FOR part IN SELECT * FROM jsonb_array_elements(paths) LOOP
+        path := ARRAY(SELECT jsonb_array_elements_text(part));
+        -- The operator that removes a part fails where it meets an array or a scalar.
+        IF jsonb_typeof(payload #> path[:cardinality(path) - 1]) = 'object' THEN
+            payload := payload #- path;
+        END IF;
+    END LOOP;
+    RETURN payload;
+END
+$$;
+
+
 -- One row for each authenticated delivery that was decided, however often its event came. One that
 -- found no database has no row.
 CREATE TABLE webhook_delivery (

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"webhooklab/lab/inbox"
 )
@@ -34,6 +35,13 @@ type betweenTx struct {
 func (tx betweenTx) QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row {
 	tx.before(sql)
 	return tx.Tx.QueryRow(ctx, sql, arguments...)
+}
+
+func (tx betweenTx) Exec(
+	ctx context.Context, sql string, arguments ...any,
+) (pgconn.CommandTag, error) {
+	tx.before(sql)
+	return tx.Tx.Exec(ctx, sql, arguments...)
 }
 
 func (tx betweenTx) Commit(ctx context.Context) error {

@@ -2,9 +2,8 @@ package inbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -35,25 +34,14 @@ type receipts struct {
 	options   Options
 	run       runner
 	acceptSQL string
-	lookUpSQL string
+	varying   string // as JSON
 }
 
 func newReceipts(db DB, o Options, acceptSQL string) receipts {
+	varying, _ := json.Marshal(o.Varying) // of strings: can't fail
 	return receipts{
-		options:   o,
-		run:       newTransactor(db, o).run,
-		acceptSQL: acceptSQL,
-		lookUpSQL: strings.ReplaceAll(lookUpReceiptSQL, "{varying}", without(o.Varying, 5)),
+		options: o, run: newTransactor(db, o).run, acceptSQL: acceptSQL, varying: string(varying),
 	}
-}
-
-// without is SQL that removes each path from a JSON value, by parameters from the first on.
-func without(paths [][]string, first int) string {
-	var sql strings.Builder
-	for i := range paths {
-		sql.WriteString(" #- $" + strconv.Itoa(first+i) + "::text[]")
-	}
-	return sql.String()
 }
 
 // accept stores the event as a new receipt, and reports whether it did. A rival that holds the
@@ -73,15 +61,9 @@ func (r receipts) accept(in statements, e Event, more ...any) (bool, *Error) {
 	return true, nil
 }
 
-// A scalar has no parts, and PostgreSQL refuses to look for them.
 const lookUpReceiptSQL = `SELECT model, status,
     event_type = $3
-    AND CASE
-        WHEN jsonb_typeof(payload) NOT IN ('object', 'array')
-            OR jsonb_typeof($4::jsonb) NOT IN ('object', 'array')
-        THEN payload = $4::jsonb
-        ELSE payload{varying} = $4::jsonb{varying}
-    END
+    AND without_varying(payload, $5::jsonb) = without_varying($4::jsonb, $5::jsonb)
 FROM webhook_receipt
 WHERE source = $1
   AND event_id = $2`
@@ -94,11 +76,8 @@ type known struct{ model, status string }
 func (r receipts) lookUp(in statements, e Event) (known, *Error) {
 	var k known
 	var same bool
-	arguments := []any{e.Source, e.ID, e.Type, string(e.Payload)}
-	for _, path := range r.options.Varying {
-		arguments = append(arguments, path)
-	}
-	err := in.row(r.lookUpSQL, arguments...).Scan(&k.model, &k.status, &same)
+	err := in.row(lookUpReceiptSQL, e.Source, e.ID, e.Type, string(e.Payload), r.varying).
+		Scan(&k.model, &k.status, &same)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows): // purged since the claim met it
 		return k, &Error{

@@ -40,13 +40,20 @@ func effect(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 
 var errShop = errors.New("the shop is closed")
 
+// does requires what one delivery or attempt comes to.
+func does(t testing.TB, want inbox.Outcome) func(inbox.Outcome, error) {
+	t.Helper()
+	return func(got inbox.Outcome, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
 // failing makes its effect and then fails with err.
 func failing(err error) inbox.Change {
 	return func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
-		if err := effect(ctx, tx, e); err != nil {
-			return err
-		}
-		return err
+		return errors.Join(effect(ctx, tx, e), err)
 	}
 }
 
@@ -62,7 +69,7 @@ func (d *database) receipt(t testing.TB, id string) string {
 	return row
 }
 
-// steps are a receipt's transitions: from>to by actor, with the attempt.
+// steps are a receipt's transitions: attempt, status and actor.
 func (d *database) steps(t testing.TB, id string) string {
 	t.Helper()
 	var steps string
@@ -79,14 +86,16 @@ func (d *database) effects(t testing.TB) int {
 	return d.number(t, `SELECT count(*) FROM effect`)
 }
 
+
 // addsUp requires the accounting of the operator's views.
 func (d *database) addsUp(t testing.TB) {
 	t.Helper()
-	require.Equal(t, 1, d.number(t, `
-		SELECT count(*) FROM (
-			SELECT (SELECT count(*) FROM webhook_receipt) AS receipts,
-			       (SELECT count(*) FROM webhook_delivery WHERE counted_as = 'new') AS new
-		) AS n WHERE receipts = new`), "as many receipts as new deliveries")
+	require.Equal(t, d.number(t, `SELECT count(*) FROM webhook_receipt`),
+		d.number(t, `SELECT count(*) FROM webhook_delivery WHERE counted_as = 'new'`),
+		"as many receipts as new deliveries")
+	require.Equal(t, d.number(t, `SELECT coalesce(sum(deliveries), 0) FROM webhook_refusal`),
+		d.number(t, `SELECT count(*) FROM webhook_delivery
+			WHERE counted_as IN ('conflict', 'invalid')`), "as many refusals as refused")
 	require.Zero(t, d.number(t, `
 		SELECT count(*) FROM webhook_receipt AS r
 		WHERE status IS DISTINCT FROM (
