@@ -30,6 +30,38 @@
 //     the sender goes on retrying, and purge while no delivery of those events can be under way.
 //   - Durability beyond the server's own: synchronous_commit off loses acknowledged events.
 //
+// # Email status
+//
+// [Emails] receives what a mail provider says became of a message. It promises, for each message
+// and recipient:
+//
+//   - The status is the highest rank that an event gave, the flags are all that were ever set. No
+//     time and no order of arrival decides. Only a [Correction] can lower it: to what the events
+//     say that remain.
+//   - The same events and corrections end in the same row, byte for byte.
+//   - An event that comes before its message is kept, and counts in the transaction that makes the
+//     message known. Neither can miss the other, nor an event its correction.
+//   - Each event and correction is in the history once, whatever it moved.
+//
+// It relies on the provider for event ids as [Snapshots] does, and for a message id of its own on
+// each message that is sent anew. It doesn't promise a status that stays true after rows of
+// email_event were deleted: purge a message's history together with its rows of email_status.
+//
+// # Outbox
+//
+// What can't be rolled back, such as a mail or a charge, has no place in a transaction. [Enqueue]
+// writes it down inside, and a [Dispatcher] has it done outside, at least once:
+//
+//   - A message is sent if and only if the transaction that enqueued it was committed.
+//   - Every try carries the same key. A try that may have succeeded is repeated, so the effect
+//     happens once only if the downstream knows a key again. No code on this side can replace
+//     that.
+//   - It ends as sent, as rejected by a [Permanent] refusal, or as dead after its attempts, which
+//     [RequeueMessage] extends. Nothing stays claimed for ever.
+//
+// It promises no order, and forgets a key when its row is purged: keep rows for longer than their
+// causes can recur. Requeue nothing that is older than the downstream's own memory of keys.
+//
 // # In production
 //
 // Load schema.sql once into a database encoded in UTF8, and share one receiver on a *pgxpool.Pool
@@ -50,5 +82,5 @@
 // Sizes are in bytes of UTF-8. Limits are checked before any SQL, lie below the server's own, and
 // so don't move with its settings.
 //
-// Every error is an [*Error] of one of four kinds; its text is fit for logs.
+// Every error is an [*Error] of one kind; its text is fit for logs.
 package inbox

@@ -18,7 +18,7 @@ func TestALostAcknowledgementIsASecondSendAndOneEffect(t *testing.T) {
 	d := newDatabase(t)
 	d.enqueue(t, charge("order_1"))
 	down := &downstream{answers: []error{errAckLost}}
-	dispatcher := inbox.NewDispatcher(d.pool, down, soon)
+	dispatcher := inbox.NewDispatcher(d.pool, down, promptly)
 	dispatches(t, dispatcher, inbox.Failed)
 	require.Equal(t, "failed 1", d.message(t, "order_1"))
 	dispatches(t, dispatcher, inbox.Sent)
@@ -35,11 +35,11 @@ func TestASendThatIsNotMarkedIsSentAgain(t *testing.T) {
 	dies := between{d.pool, "UPDATE outbox_message\nSET status = 'sent'", func(tx pgx.Tx) {
 		d.exec(t, `SELECT pg_terminate_backend($1, 10000)`, tx.Conn().PgConn().PID())
 	}}
-	outcome, err := inbox.NewDispatcher(dies, down, soon).Dispatch(bounded(t))
+	outcome, err := inbox.NewDispatcher(dies, down, promptly).Dispatch(bounded(t))
 	failsAs(t, inbox.ErrUnavailable, outcome, err)
 	require.Equal(t, "processing 1", d.message(t, "order_1"))
 
-	heir := inbox.NewDispatcher(d.pool, down, soon)
+	heir := inbox.NewDispatcher(d.pool, down, promptly)
 	dispatches(t, heir, inbox.Idle)
 	d.expire(t)
 	dispatches(t, heir, inbox.Sent)
@@ -58,9 +58,9 @@ func TestAMarkWhoseCommitIsLostIsNotRepeated(t *testing.T) {
 			require.NoError(t, tx.Commit(bounded(t)))
 		}
 	}}
-	outcome, err := inbox.NewDispatcher(db, down, soon).Dispatch(bounded(t))
+	outcome, err := inbox.NewDispatcher(db, down, promptly).Dispatch(bounded(t))
 	failsAs(t, inbox.ErrUnavailable, outcome, err)
-	dispatches(t, inbox.NewDispatcher(d.pool, down, soon), inbox.Idle)
+	dispatches(t, inbox.NewDispatcher(d.pool, down, promptly), inbox.Idle)
 	down.sent(t, "order_1")
 	require.Equal(t, "sent 1", d.message(t, "order_1"))
 }
@@ -69,7 +69,7 @@ func TestAPermanentRefusalIsFinal(t *testing.T) {
 	d := newDatabase(t)
 	d.enqueue(t, charge("order_1"))
 	down := &downstream{answers: []error{inbox.Permanent(errors.New("no such card"))}}
-	dispatcher := inbox.NewDispatcher(d.pool, down, soon)
+	dispatcher := inbox.NewDispatcher(d.pool, down, promptly)
 	dispatches(t, dispatcher, inbox.Rejected)
 	dispatches(t, dispatcher, inbox.Idle)
 	down.sent(t, "order_1")
@@ -84,7 +84,7 @@ func TestAMessageIsDeadAfterItsAttemptsUntilRequeued(t *testing.T) {
 	m.MaxAttempts = 2
 	d.enqueue(t, m)
 	down := &downstream{answers: []error{errAckLost, errAckLost}}
-	dispatcher := inbox.NewDispatcher(d.pool, down, soon)
+	dispatcher := inbox.NewDispatcher(d.pool, down, promptly)
 	dispatches(t, dispatcher, inbox.Failed)
 	err := inbox.RequeueMessage(bounded(t), d.pool, "charge", "order_1", "ann", "too early")
 	failsAs(t, inbox.ErrInvalid, "", err)
@@ -156,7 +156,7 @@ func TestADispatcherPausedPastItsLeaseMarksNothing(t *testing.T) {
 		ended := make(chan error, 1)
 		ctx := bounded(t)
 		go func() {
-			outcome, err := inbox.NewDispatcher(d.pool, paused, soon).Dispatch(ctx)
+			outcome, err := inbox.NewDispatcher(d.pool, paused, promptly).Dispatch(ctx)
 			if outcome != inbox.LeaseLost {
 				err = errors.New("not lost: " + string(outcome))
 			}
@@ -164,7 +164,7 @@ func TestADispatcherPausedPastItsLeaseMarksNothing(t *testing.T) {
 		}()
 		<-sending
 		d.expire(t)
-		dispatches(t, inbox.NewDispatcher(d.pool, down, soon), inbox.Sent)
+		dispatches(t, inbox.NewDispatcher(d.pool, down, promptly), inbox.Sent)
 		close(resume)
 		require.ErrorIs(t, <-ended, inbox.ErrLeaseLost)
 		down.sent(t, "order_1", "order_1")
@@ -182,13 +182,13 @@ func TestASendThatIsCancelledIsReleased(t *testing.T) {
 		<-sending.Done()
 		return sending.Err()
 	}}
-	outcome, err := inbox.NewDispatcher(d.pool, hangs, soon).Dispatch(ctx)
+	outcome, err := inbox.NewDispatcher(d.pool, hangs, promptly).Dispatch(ctx)
 	require.NoError(t, err)
 	require.Equal(t, inbox.Released, outcome)
 
 	d.enqueue(t, charge("order_2"))
 	down := &downstream{}
-	dispatcher := inbox.NewDispatcher(d.pool, down, soon)
+	dispatcher := inbox.NewDispatcher(d.pool, down, promptly)
 	dispatches(t, dispatcher, inbox.Sent)
 	dispatches(t, dispatcher, inbox.Sent)
 	down.sent(t, "order_1", "order_2")
@@ -204,7 +204,7 @@ func TestASendThatWasDoneIsMarkedAllTheSame(t *testing.T) {
 		cancel()
 		return nil
 	}}
-	outcome, err := inbox.NewDispatcher(d.pool, down, soon).Dispatch(ctx)
+	outcome, err := inbox.NewDispatcher(d.pool, down, promptly).Dispatch(ctx)
 	require.NoError(t, err)
 	require.Equal(t, inbox.Sent, outcome)
 	require.Equal(t, "sent 1", d.message(t, "order_1"))

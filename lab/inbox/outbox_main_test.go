@@ -61,8 +61,8 @@ func (d *downstream) sent(t testing.TB, keys ...string) {
 
 var errAckLost = errors.New("the acknowledgement was lost")
 
-// soon are options of a dispatcher whose backoff is over by the next statement.
-var soon = inbox.WorkerOptions{Backoff: time.Microsecond, BackoffLimit: time.Microsecond}
+// promptly are options of a dispatcher whose backoff is over by the next statement.
+var promptly = inbox.WorkerOptions{Backoff: time.Microsecond, BackoffLimit: time.Microsecond}
 
 func charge(key string) inbox.OutboxMessage {
 	return inbox.OutboxMessage{Topic: "charge", Key: key, Payload: []byte(`{"cents": 1250}`)}

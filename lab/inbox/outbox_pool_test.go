@@ -75,7 +75,7 @@ func TestEveryMessageHasOneEffectThroughFaults(t *testing.T) {
 		return nil
 	})
 	db := d.newPool(t, func(c *pgxpool.Config) { c.MaxConns = 6 })
-	pool := inbox.NewDispatcherPool(inbox.NewDispatcher(db, faulty, soon), 4, inbox.PoolOptions{
+	pool := inbox.NewDispatcherPool(inbox.NewDispatcher(db, faulty, promptly), 4, inbox.PoolOptions{
 		Poll: time.Millisecond,
 		Report: func(o inbox.Outcome, err error) {
 			if err != nil && !errors.Is(err, inbox.ErrLeaseLost) {
@@ -86,7 +86,7 @@ func TestEveryMessageHasOneEffectThroughFaults(t *testing.T) {
 	ctx, stop := context.WithCancel(bounded(t))
 	ended := make(chan error, 1)
 	go func() { ended <- pool.Run(ctx) }()
-	recovery := inbox.NewDispatcher(d.pool, down, soon)
+	recovery := inbox.NewDispatcher(d.pool, down, promptly)
 	for done := false; !done; {
 		d.expire(t)
 		_, err := recovery.Recover(ctx, 100)
@@ -136,7 +136,7 @@ func TestAStoppedPoolReleasesWhatItSends(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	dispatcher := inbox.NewDispatcher(d.pool, hangs, soon)
+	dispatcher := inbox.NewDispatcher(d.pool, hangs, promptly)
 	pool := inbox.NewDispatcherPool(dispatcher, 2, inbox.PoolOptions{Grace: time.Millisecond})
 	ctx, stop := context.WithCancel(bounded(t))
 	ended := make(chan error, 1)
@@ -155,7 +155,7 @@ func TestExpiredLeasesAreRecoveredInBatches(t *testing.T) {
 	d.exec(t, `UPDATE outbox_message SET status = 'processing', attempts = 1, lease_token = 1,
 		next_attempt_at = NULL, last_attempt_at = clock_timestamp(),
 		lease_expires_at = clock_timestamp()`)
-	dispatcher := inbox.NewDispatcher(d.pool, &downstream{}, soon)
+	dispatcher := inbox.NewDispatcher(d.pool, &downstream{}, promptly)
 	for _, want := range []int{100, 100, 50, 0} {
 		recovered, err := dispatcher.Recover(bounded(t), 100)
 		require.NoError(t, err)

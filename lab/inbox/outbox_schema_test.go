@@ -54,6 +54,6 @@ func TestTheOutboxIsPurgedOfFinalMessagesOnly(t *testing.T) {
 		(topic, key, payload, status, next_attempt_at, sent_at)
 		VALUES ('charge', 'order_2', '{}', 'sent', NULL, clock_timestamp())`)
 	require.Equal(t, "23001", serverError(err).Code, "nothing begins as sent")
-	d.runDispatchers(t, &downstream{}, 1, soon, allSent)
+	d.runDispatchers(t, &downstream{}, 1, promptly, allSent)
 	d.exec(t, `DELETE FROM outbox_message`)
 }

@@ -56,7 +56,7 @@ func TestAKeyIsOneMessage(t *testing.T) {
 	require.NoError(t, tx.Rollback(bounded(t)))
 
 	down := &downstream{}
-	dispatches(t, inbox.NewDispatcher(d.pool, down, soon), inbox.Sent)
+	dispatches(t, inbox.NewDispatcher(d.pool, down, promptly), inbox.Sent)
 	d.enqueue(t, charge("order_1"))
 	require.Equal(t, "sent 1", d.message(t, "order_1"), "once sent, it isn't sent anew")
 }
