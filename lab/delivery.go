@@ -31,8 +31,8 @@ func (d Delivery) String() string {
 		return fmt.Sprintf("body %.60q", d.Body)
 	}
 	if d.Type != "" {
-		return strings.TrimSpace(fmt.Sprintf("%s %s %s %.60s",
-			plainly(d.EventID, 40), plainly(d.Type, 40), d.ObjectID, d.Payload))
+		return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %.60s",
+			plainly(d.EventID, 40), plainly(d.Type, 40), d.ObjectID, d.Payload)), " ")
 	}
 	return fmt.Sprintf("%s %s@%d %s",
 		plainly(d.EventID, 40), plainly(d.ObjectID, 40), d.Revision, plainly(string(d.Snapshot), 60))

@@ -20,6 +20,7 @@ type Config struct {
 	State  State       // nil: ReferenceState
 	Own    bool        // the receiver's tables are not those of schema.sql
 	Laws   []Invariant // demanded after every run
+	Reset  string      // SQL before each run, where runs would see each other's rows
 	Seed   uint64
 	Bound  time.Duration     // of one step; 0: 30 s, only ever used up by what is stuck
 	Toxics []toxiproxy.Toxic // stock toxics on every wire
@@ -103,6 +104,7 @@ func (l *Lab) plain(text string) string { return strings.ReplaceAll(text, "~"+l.
 
 // begin clears what belonged to the last run.
 func (l *Lab) begin(ctx context.Context, law string) {
+	l.drain()
 	l.ctx, l.law = ctx, law
 	l.run = strconv.FormatUint(runs.Add(1), 36) + "~"
 	l.History = NewHistory()
@@ -110,14 +112,22 @@ func (l *Lab) begin(ctx context.Context, law string) {
 	l.sessions, l.schedule, l.waits, l.offences = nil, nil, nil, nil
 	l.transcript.Reset()
 	l.overlaps, l.free = 0, false
+	if err := l.Exec(ctx, l.cfg.Reset); err != nil {
+		l.blame(VerdictUnknown, "reset the database: %v", err)
+	}
 }
 
 // SQL runs a statement of the scenario's own on the direct connection: a backfill, a trigger.
 func (l *Lab) SQL(sql string, args ...any) {
+	l.Quietly(sql, args...)
+	l.line("(%s)", strings.Join(strings.Fields(sql), " "))
+}
+
+// Quietly is SQL that the transcript doesn't show.
+func (l *Lab) Quietly(sql string, args ...any) {
 	if err := l.Exec(l.ctx, sql, args...); err != nil {
 		l.give(VerdictUnknown, "the scenario's own SQL: %v", err)
 	}
-	l.line("(%s)", strings.Join(strings.Fields(sql), " "))
 }
 
 // Exec runs a statement on the direct connection between two runs.

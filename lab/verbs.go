@@ -83,6 +83,9 @@ func (s *Session) Answers(want Answer) *Session {
 	return s
 }
 
+// Ends steps the session to its end and takes its answer, whatever it is.
+func (s *Session) Ends() Answer { return s.end() }
+
 // end steps the session to its end and takes its answer.
 func (s *Session) end() Answer {
 	l := s.lab
@@ -164,16 +167,42 @@ func (s *Session) cut(f *toxiproxy.Fault) (pid uint32, xid string) {
 	return pid, xid
 }
 
+// Dies ends the session as a killed process ends: what it held back never leaves, nothing of it
+// reaches the server any more, and nobody learns its answer. Its backends leave before Dies
+// returns, and their locks with them.
+func (s *Session) Dies() {
+	l := s.lab
+	l.line("%s: dies, %s", s.Name, s.status())
+	l.schedule = append(l.schedule, s.Name+"!dies")
+	s.spoiled = true
+	if err := s.wire.Close(); err != nil {
+		l.give(VerdictUnknown, "close the wire of %s: %v", s.Name, err)
+	}
+	if s.active {
+		s.cancel()
+	}
+	l.settle(nil)
+	for _, ln := range s.lanes {
+		l.gone(s, ln.pid)
+	}
+	s.ended = false
+}
+
+// gone waits until a backend is no more.
+func (l *Lab) gone(s *Session, pid uint32) {
+	l.poll("the backend of "+s.Name+" to leave", func() (bool, error) {
+		there, err := l.observer.present(l.ctx, pid)
+		return !there, err
+	})
+}
+
 // settled waits until the backend of a cut connection is gone, with its locks, and then demands
 // that the server has this to say of its transaction.
 func (l *Lab) settled(s *Session, pid uint32, xid, want string, how toxiproxy.Close) {
 	if how == toxiproxy.Hang {
 		s.wire.Sever(toxiproxy.FIN) // the network gives up at last
 	}
-	l.poll("the backend of "+s.Name+" to leave", func() (bool, error) {
-		there, err := l.observer.present(l.ctx, pid)
-		return !there, err
-	})
+	l.gone(s, pid)
 	l.settle(nil)
 	if xid == "" {
 		return

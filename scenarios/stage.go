@@ -92,7 +92,7 @@ func (s *Stage) Bench(
 	}
 	l, err := lab.Open(ctx, lab.Config{
 		DSN: database.DSN(), Server: server, New: o.Receiver, State: o.State, Own: own,
-		Laws: suite.Laws, Seed: o.Seed,
+		Laws: suite.Laws, Reset: suite.Reset, Seed: o.Seed,
 	})
 	if err != nil {
 		return nil, errors.Join(err, database.Drop(ctx))

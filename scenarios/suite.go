@@ -15,11 +15,12 @@ type Suite struct {
 	State     lab.State
 	Laws      []lab.Invariant
 	Effects   string // SQL on the clone after the schema: tables of the test's own
+	Reset     string // SQL before each run, where runs would see each other's rows
 	Scenarios []lab.Scenario
 }
 
 // Suites is everything that the gate plays.
-var Suites = []Suite{SnapshotSuite, EmailSuite, AtomicSuite}
+var Suites = []Suite{SnapshotSuite, EmailSuite, AtomicSuite, LeasedSuite}
 
 // Named finds a scenario and its suite.
 func Named(name string) (Suite, lab.Scenario, error) {
