@@ -17,6 +17,7 @@ import (
 type leasedTable struct {
 	name string
 	key  []string // its primary key
+	came string   // the column that tells when a row came
 	held string   // tells the rows that workers hold, as the predicate of the second index does
 	data string   // the columns that a claim returns
 	done string   // the assignments that finish an attempt with success; {1}, {2} … are values
@@ -70,6 +71,7 @@ func (t leasedTable) filler(o WorkerOptions) func(string) string {
 	words := []string{
 		"{table}", t.name,
 		"{key}", strings.Join(t.key, ", "),
+		"{came}", t.came,
 		"{held}", t.held,
 		"{data}", t.data,
 		"{done}", t.done,
@@ -205,14 +207,14 @@ func (h held) fail(ctx context.Context, reason error) (Outcome, *Error) {
 
 const releaseSQL = `UPDATE {table}
 SET status = 'pending',
-    next_attempt_at = last_attempt_at, -- before all that became due since
-    max_attempts = max_attempts + 1,   -- the attempt stays counted, but was no failure
+    next_attempt_at = {came},        -- before all that came later
+    max_attempts = max_attempts + 1, -- the attempt stays counted, but was no failure
     failure_reason = 'released',
     lease_expires_at = NULL
 WHERE {fence}
 RETURNING status`
 
-// release gives the row back, to be claimed next.
+// release gives the row back, to be claimed in the order in which it came.
 func (h held) release(ctx context.Context) *Error {
 	_, failure := h.alone(ctx, "release", h.leases.sql.release)
 	return failure

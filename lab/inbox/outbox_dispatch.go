@@ -25,6 +25,7 @@ type Dispatcher struct {
 var leasedMessages = leasedTable{
 	name: "outbox_message",
 	key:  []string{"topic", "key"},
+	came: "enqueued_at",
 	held: "status = 'processing'",
 	data: "topic, key, payload, max_attempts",
 	done: `status = 'sent',

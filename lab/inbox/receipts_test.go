@@ -86,7 +86,6 @@ func (d *database) effects(t testing.TB) int {
 	return d.number(t, `SELECT count(*) FROM effect`)
 }
 
-
 // addsUp requires the accounting of the operator's views.
 func (d *database) addsUp(t testing.TB) {
 	t.Helper()

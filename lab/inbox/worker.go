@@ -44,6 +44,7 @@ type Worker struct {
 var leasedReceipts = leasedTable{
 	name: "webhook_receipt",
 	key:  []string{"source", "event_id"},
+	came: "received_at",
 	held: "model = 'leased' AND status = 'processing'",
 	data: "source, event_id, event_type, payload, raw_body, signature_headers",
 	done: `status = 'processed',
@@ -151,8 +152,8 @@ func (l *Lease) Fail(ctx context.Context, reason error) (Outcome, error) {
 	return outcome.orLost(failure)
 }
 
-// Release gives the receipt back unprocessed, first in the line. The attempt stays counted, and the
-// receipt gets another one for it.
+// Release gives the receipt back unprocessed, into its place in the order received. The attempt
+// stays counted, and the receipt gets another one for it.
 func (l *Lease) Release(ctx context.Context) error {
 	return asError(l.held.release(ctx))
 }
