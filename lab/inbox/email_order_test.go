@@ -15,7 +15,7 @@ import (
 )
 
 // act is one thing that reaches the receiver, in a world of its own: its source.
-type act func(ctx testing.TB, m *inbox.Emails, source string) error
+type act func(t testing.TB, m *inbox.Emails, source string) error
 
 func adding(message string, recipients ...string) act {
 	return func(t testing.TB, m *inbox.Emails, source string) error {
@@ -27,16 +27,18 @@ func adding(message string, recipients ...string) act {
 
 func receiving(e inbox.EmailEvent) act {
 	return func(t testing.TB, m *inbox.Emails, source string) error {
-		e.Source = source
-		_, err := m.Receive(bounded(t), e)
+		here := e
+		here.Source = source
+		_, err := m.Receive(bounded(t), here)
 		return err
 	}
 }
 
 func correcting(c inbox.Correction) act {
 	return func(t testing.TB, m *inbox.Emails, source string) error {
-		c.Source = source
-		_, err := m.Correct(bounded(t), c)
+		here := c
+		here.Source = source
+		_, err := m.Correct(bounded(t), here)
 		return err
 	}
 }
