@@ -707,3 +707,66 @@ SELECT topic, status, failure_reason,
 FROM outbox_message
 WHERE status IN ('failed', 'rejected', 'dead')
 GROUP BY topic, status, failure_reason;
+
+
+-- ============================================================================================
+-- Operations
+-- ============================================================================================
+
+-- For operators: each accepted event of every receiver, under the name of its type. Corrections of
+-- email events are ours, not the sender's, and left out.
+CREATE VIEW operator_events AS
+SELECT source, event_id, event_type AS type, received_at
+FROM webhook_receipt
+UNION ALL
+SELECT source, event_id, 'snapshot', received_at
+FROM webhook_inbox
+UNION ALL
+SELECT source, event_id, type, received_at
+FROM email_event
+WHERE type IS NOT NULL;
+
+-- For operators: deliveries of each day (UTC) by source and type: how many events came first, and
+-- how many came again. What a refusal's type was is not known, unless its event was accepted.
+CREATE VIEW operator_daily AS
+SELECT coalesce(e.day, d.day) AS day, coalesce(e.source, d.source) AS source,
+       coalesce(e.type, d.type) AS type,
+       coalesce(e.events, 0) AS events, coalesce(d.duplicates, 0) AS duplicates
+FROM (
+    SELECT (received_at AT TIME ZONE 'UTC')::date AS day, source, type, count(*) AS events
+    FROM operator_events
+    GROUP BY 1, 2, 3
+) AS e
+FULL JOIN (
+    SELECT (d.received_at AT TIME ZONE 'UTC')::date AS day, d.source, e.type,
+           count(*) AS duplicates
+    FROM webhook_delivery AS d
+    JOIN operator_events AS e USING (source, event_id)
+    WHERE d.counted_as = 'duplicate'
+    GROUP BY 1, 2, 3
+) AS d ON (e.day, e.source, e.type) = (d.day, d.source, d.type);
+
+-- For operators: deliveries of each day (UTC) and source, and the share of them that failed: was
+-- refused, or told to come again by a failing change. Duplicates are no failures.
+CREATE VIEW operator_failure_rate AS
+SELECT (received_at AT TIME ZONE 'UTC')::date AS day, source,
+       count(*)                                             AS deliveries,
+       count(*) FILTER (WHERE counted_as = 'duplicate')     AS duplicates,
+       count(*) FILTER (WHERE counted_as = 'conflict')      AS conflict,
+       count(*) FILTER (WHERE counted_as = 'invalid')       AS invalid,
+       count(*) FILTER (WHERE answer = 'failed')            AS told_failed,
+       (count(*) FILTER (WHERE counted_as IN ('conflict', 'invalid') OR answer = 'failed')
+           ::numeric / count(*))::numeric(5, 4)             AS failure_rate
+FROM webhook_delivery
+GROUP BY 1, 2;
+
+-- For operators: one body under several event ids. Where a scheme signs the body but not the id
+-- (GitHub, Shopify), this is what a captured delivery sent again looks like.
+CREATE VIEW operator_same_body AS
+SELECT source, sha256(raw_body) AS digest,
+       count(*)                 AS events,
+       min(received_at)         AS first_received_at,
+       max(received_at)         AS last_received_at
+FROM webhook_receipt
+GROUP BY 1, 2
+HAVING count(*) > 1;
