@@ -88,7 +88,7 @@ CREATE TRIGGER webhook_inbox_append_only
 -- ============================================================================================
 
 -- Where the type of an email event stands among the five ranks; null for flags and for types that
--- nobody knows. It decides what the state rows say: after a change here, recount them.
+-- nobody knows. Who changes it sets email_status to email_recount in the same transaction.
 CREATE FUNCTION email_rank(type text) RETURNS smallint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT (CASE
@@ -110,7 +110,6 @@ CREATE TABLE email_event (
     message_id  text COLLATE "C",
     recipient   text COLLATE "C",
     type        text COLLATE "C",
-    rank        smallint GENERATED ALWAYS AS (email_rank(type)) STORED,
     payload     jsonb,
     -- For people who read the table. No time decides which state wins.
     occurred_at timestamptz,
@@ -206,7 +205,7 @@ $$;
 -- email_status are these, at every moment that no transaction is open.
 CREATE VIEW email_recount AS
 SELECT e.source, e.message_id, e.recipient,
-    coalesce(max(e.rank) FILTER (WHERE NOT c.voided), 0)::smallint     AS rank,
+    coalesce(max(email_rank(e.type)) FILTER (WHERE NOT c.voided), 0)   AS rank,
     coalesce(bool_or(e.type = 'opened' AND NOT c.voided), false)       AS opened,
     coalesce(bool_or(e.type = 'clicked' AND NOT c.voided), false)      AS clicked,
     coalesce(bool_or(e.type = 'unsubscribed' AND NOT c.voided), false) AS unsubscribed
@@ -229,7 +228,7 @@ SELECT s.source, s.message_id, s.recipient, s.status,
      WHERE e.source = s.source
        AND e.message_id = s.message_id
        AND e.recipient = s.recipient
-       AND e.rank = s.rank
+       AND email_rank(e.type) = s.rank
        AND NOT EXISTS (
            SELECT FROM email_event AS v
            WHERE v.source = e.source

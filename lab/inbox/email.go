@@ -120,19 +120,23 @@ func receiveEmail(in statements, e EmailEvent) (Outcome, *Error) {
 	}
 }
 
-const lockEmailsSQL = `SELECT true
+const lockEmailsSQL = `SELECT current_setting('transaction_isolation') = 'read committed'
 FROM email_lock($1, nullif($2, ''), $3, $4::text[])`
 
 // lockEmails takes the locks of an event id, unless it is "", and of recipients of a message, held
 // until the transaction ends. It is a statement of its own, so that the next one sees what the
 // holders before have committed.
 func lockEmails(in statements, source, eventID, messageID string, recipients ...string) *Error {
-	var locked bool
-	err := in.row(lockEmailsSQL, source, eventID, messageID, recipients).Scan(&locked)
-	if err != nil {
+	var readCommitted bool
+	err := in.row(lockEmailsSQL, source, eventID, messageID, recipients).Scan(&readCommitted)
+	switch {
+	case err != nil:
 		return failed("lock", err)
+	case !readCommitted: // all statements see what the first one saw
+		return invalid("transaction_not_read_committed")
+	default:
+		return nil
 	}
-	return nil
 }
 
 const keepEmailSQL = `INSERT INTO email_event

@@ -29,11 +29,7 @@ func (m *Emails) AddMessage(ctx context.Context, message EmailMessage) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, m.options.Timeout)
 	defer cancel()
-	failure := m.run(ctx, func(in statements) *Error { return addMessage(in, message) })
-	if failure != nil {
-		return failure
-	}
-	return nil
+	return asError(m.run(ctx, func(in statements) *Error { return addMessage(in, message) }))
 }
 
 // AddMessageTx does as AddMessage inside the caller's transaction, so that the message is known if
@@ -51,26 +47,7 @@ func AddMessageTx(ctx context.Context, tx pgx.Tx, message EmailMessage) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	in := statements{ctx: ctx, tx: tx}
-	if failure := readCommitted(in); failure != nil {
-		return failure
-	}
-	if failure := addMessage(in, message); failure != nil {
-		return failure
-	}
-	return nil
-}
-
-func readCommitted(in statements) *Error {
-	var holds bool
-	err := in.row(`SELECT current_setting('transaction_isolation') = 'read committed'`).Scan(&holds)
-	switch {
-	case err != nil:
-		return failed("check", err)
-	case !holds:
-		return invalid("transaction_not_read_committed")
-	default:
-		return nil
-	}
+	return asError(addMessage(in, message))
 }
 
 const addMessageSQL = `INSERT INTO email_status

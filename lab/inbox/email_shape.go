@@ -9,10 +9,7 @@ import (
 // Validate fails with an [*Error] of kind [ErrInvalid] where Receive would refuse the event for
 // its shape. It asks no database.
 func (e EmailEvent) Validate() error {
-	if failure := e.check(); failure != nil {
-		return failure
-	}
-	return nil
+	return asError(e.check())
 }
 
 func (e EmailEvent) check() *Error {

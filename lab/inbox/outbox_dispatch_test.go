@@ -172,10 +172,10 @@ func TestADispatcherPausedPastItsLeaseMarksNothing(t *testing.T) {
 	}
 }
 
-// Who stops a dispatcher leaves the message to the next one, ahead of what became due since.
+// Who stops a dispatcher leaves the message to the next one, in its old place in line.
 func TestASendThatIsCancelledIsReleased(t *testing.T) {
 	d := newDatabase(t)
-	d.enqueue(t, charge("order_1"))
+	d.enqueue(t, charge("order_1"), charge("order_2"))
 	ctx, cancel := context.WithCancel(bounded(t))
 	hangs := &downstream{before: func(sending context.Context, _ string) error {
 		cancel()
@@ -186,7 +186,6 @@ func TestASendThatIsCancelledIsReleased(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, inbox.Released, outcome)
 
-	d.enqueue(t, charge("order_2"))
 	down := &downstream{}
 	dispatcher := inbox.NewDispatcher(d.pool, down, promptly)
 	dispatches(t, dispatcher, inbox.Sent)
