@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/stretchr/testify/require"
 
 	"webhooklab/toxiproxy"
@@ -69,6 +70,45 @@ func TestLargeLateAndSliced(t *testing.T) {
 	var body string
 	require.NoError(t, c.QueryRow(ctx, "SELECT body FROM entry").Scan(&body))
 	require.True(t, big == body)
+}
+
+// Units longer than the buffers of Toxiproxy's links arrive whole, also one behind the other.
+func TestLongUnitsBackToBack(t *testing.T) {
+	r := newRig(t)
+	c := r.raw()
+	r.Gate(true)
+	const rows = 40
+	sum := md5.New()
+	done := start(func() error { // without waiting for the server's consent, as pgx does
+		if err := c.write(query("COPY entry FROM STDIN")); err != nil {
+			return err
+		}
+		for id := range rows {
+			body := strings.Repeat(string(rune('a'+id%26)), 60_000+1_000*id)
+			fmt.Fprint(sum, body)
+			line := fmt.Appendf(nil, "%d\t%s\n", id, body)
+			if err := c.write(&pgproto3.CopyData{Data: line}); err != nil {
+				return err
+			}
+		}
+		return c.write(&pgproto3.CopyDone{})
+	})
+	held := r.await(toxiproxy.Held, "COPY entry")
+	require.NoError(t, done.wait(t))
+	require.NoError(t, r.Release(held.Command, nil))
+	c.expect("GCZ")
+	r.Gate(false)
+	c.send(query("SELECT body FROM entry ORDER BY id"))
+	got := md5.New()
+	for range rows + 1 {
+		m, err := c.Frontend.Receive()
+		require.NoError(t, err)
+		if row, ok := m.(*pgproto3.DataRow); ok {
+			got.Write(row.Values[0])
+		}
+	}
+	c.expect("CZ")
+	require.Equal(t, sum.Sum(nil), got.Sum(nil))
 }
 
 // Latency delays a round trip by what it says, in each direction.

@@ -77,7 +77,7 @@ func (t *cutToxic) pass(stub *toxics.ToxicStub, chunk *stream.StreamChunk) error
 	case <-stub.Interrupt:
 		return errInterrupted
 	}
-	return c.send(stub, chunk)
+	return c.deliver(stub, chunk)
 }
 
 // depart enters the command in the flight, or cuts it; false when it was cut.

@@ -43,7 +43,7 @@ func (t *dropAckToxic) pass(stub *toxics.ToxicStub, chunk *stream.StreamChunk) e
 	}
 	if len(data) > 0 {
 		forward := &stream.StreamChunk{Data: data, Timestamp: chunk.Timestamp}
-		if err := c.send(stub, forward); err != nil {
+		if err := c.deliver(stub, forward); err != nil {
 			return err
 		}
 	}

@@ -58,13 +58,19 @@ type Event struct {
 // sequence orders the events of all wires in this process.
 var sequence atomic.Uint64
 
+// stamp gives the event its place in time.
+func (e Event) stamp() Event {
+	e.Seq, e.At = sequence.Add(1), time.Now()
+	return e
+}
+
 // notify tells the listener, in the caller's goroutine. No lock may be held: the listener may
 // release, arm or sever.
-func (p *Proxy) notify(e Event) Event {
-	e.Seq = sequence.Add(1)
-	e.At = time.Now()
+func (p *Proxy) notify(e Event) {
+	if e.Seq == 0 {
+		e = e.stamp()
+	}
 	if p.config.Notify != nil {
 		p.config.Notify(e)
 	}
-	return e
 }

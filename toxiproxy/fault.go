@@ -59,8 +59,8 @@ type Fault struct {
 	Skip  int                // fits that are let go first
 
 	// OnFire runs once the cut is decided (BeforeCommand) or the server has executed the command
-	// (AfterCommand), and before the client is told anything. It may ask another connection, must
-	// come to an end, and must not call Proxy.Close.
+	// (AfterCommand), and before the client is told anything; the Fired event follows it. It may
+	// ask another connection, must come to an end, and must not call Proxy.Close.
 	OnFire func(Event)
 
 	mu       sync.Mutex
@@ -72,7 +72,7 @@ type Fault struct {
 	anchor   int64   // bytes of the stream to the client that may be written
 }
 
-// Fired is how often it fired: 0 or 1.
+// Fired is how often it fired: 0 or 1. It counts once OnFire has returned.
 func (f *Fault) Fired() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,16 +157,19 @@ func (f *Fault) allow(bytes int) {
 	f.anchor += int64(bytes)
 }
 
-// fire counts, runs OnFire and then tells the listener, who may act on what OnFire found. No lock
-// may be held.
+// fire runs OnFire, counts, and tells the listener, in this order: who sees the count or the event
+// sees what OnFire did. No lock may be held.
 func (f *Fault) fire(p *Proxy, e Event) {
+	e.Kind, e.Fault = Fired, f
+	e = e.stamp()
 	f.mu.Lock()
-	f.fired++
 	f.executed = e.Answer
 	f.mu.Unlock()
-	e.Kind, e.Fault = Fired, f
 	if f.OnFire != nil {
 		f.OnFire(e)
 	}
+	f.mu.Lock()
+	f.fired++
+	f.mu.Unlock()
 	p.notify(e)
 }

@@ -2,6 +2,7 @@ package toxiproxy
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/Shopify/toxiproxy/v2/stream"
 	"github.com/Shopify/toxiproxy/v2/toxics"
@@ -56,6 +57,18 @@ func (c *connection) loop(stub *toxics.ToxicStub, pass func(*stream.StreamChunk)
 			}
 		}
 	}
+}
+
+// deliver passes a chunk to the end of the link, in pieces: Toxiproxy's reader there loses data
+// behind a chunk that is longer than its buffer of maxRead bytes.
+func (c *connection) deliver(stub *toxics.ToxicStub, chunk *stream.StreamChunk) error {
+	for data := range slices.Chunk(chunk.Data, maxRead) {
+		piece := &stream.StreamChunk{Data: data, Timestamp: chunk.Timestamp}
+		if err := c.send(stub, piece); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // send passes a chunk to the next stub.

@@ -34,10 +34,14 @@ func (r *rig) raw() raw {
 
 func (r raw) send(messages ...pgproto3.FrontendMessage) {
 	r.Helper()
+	require.NoError(r, r.write(messages...))
+}
+
+func (r raw) write(messages ...pgproto3.FrontendMessage) error {
 	for _, m := range messages {
 		r.Frontend.Send(m)
 	}
-	require.NoError(r, r.Frontend.Flush())
+	return r.Frontend.Flush()
 }
 
 // expect reads as many messages as kinds has letters, and compares their types.

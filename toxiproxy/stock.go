@@ -33,7 +33,8 @@ func register() {
 	})
 }
 
-// maxRead is how many bytes are read from a socket at once, where nothing throttles.
+// maxRead is how many bytes are read from a socket at once, where nothing throttles. It is the
+// size of the buffers in Toxiproxy's links too.
 const maxRead = 32 << 10
 
 // check refuses what Toxiproxy would take without a word and not do, or not survive. It returns
