@@ -22,7 +22,7 @@ const pullSilence = 20 * time.Second
 // image is what the lab must know of an image before it runs it.
 type image struct {
 	name    string
-	volumes []string // where it wants data to be kept
+	volumes []string // where it keeps its data
 	major   int      // 0: the image doesn't say
 }
 
@@ -40,7 +40,7 @@ func haveImage(ctx context.Context, p *testcontainers.DockerProvider, cfg Config
 	if failure := pullFailure(name, time.Now()); failure != nil && cfg.Mode == "auto" {
 		return image{}, failure
 	}
-	err = pull(ctx, p.Client(), name, cfg.Progress)
+	err = pull(ctx, p.Client(), name, pullSilence, cfg.Progress)
 	if ctx.Err() == nil {
 		rememberPull(name, err)
 	}
@@ -76,8 +76,11 @@ func inspectImage(ctx context.Context, c client.APIClient, name string) (image, 
 		img.volumes = append(img.volumes, volume)
 	}
 	for _, pair := range found.Config.Env {
-		if major, ok := strings.CutPrefix(pair, "PG_MAJOR="); ok {
-			img.major, _ = strconv.Atoi(major)
+		switch name, value, _ := strings.Cut(pair, "="); {
+		case name == "PG_MAJOR":
+			img.major, _ = strconv.Atoi(value)
+		case name == "PGDATA" && len(img.volumes) == 0:
+			img.volumes = []string{value}
 		}
 	}
 	return img, nil
@@ -95,16 +98,18 @@ func checkImage(img image) error {
 	return nil
 }
 
-// pull fetches an image. Its error is the registry's or the engine's own, which arrives inside a
-// stream that began with success.
-func pull(ctx context.Context, c client.APIClient, name string, say func(string)) error {
+// pull fetches an image, and gives up when nothing is heard for as long as the patience lasts.
+// Its error is the registry's or the engine's own, which arrives inside a stream that began with
+// success.
+func pull(ctx context.Context, c client.APIClient, name string, patience time.Duration,
+	say func(string)) error {
 	if _, err := reference.ParseNormalizedNamed(name); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silence := time.AfterFunc(pullSilence, func() {
-		cancel(fmt.Errorf("the registry was silent for %s", pullSilence))
+	silence := time.AfterFunc(patience, func() {
+		cancel(fmt.Errorf("the registry was silent for %s", patience))
 	})
 	defer silence.Stop()
 	say("pulling image " + name)
@@ -115,7 +120,7 @@ func pull(ctx context.Context, c client.APIClient, name string, say func(string)
 	defer stream.Close()
 	var layers layerProgress
 	for message, err := range stream.JSONMessages(ctx) {
-		silence.Reset(pullSilence)
+		silence.Reset(patience)
 		if err != nil {
 			return causeOf(ctx, err)
 		}

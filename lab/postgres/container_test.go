@@ -14,6 +14,9 @@ import (
 // builds one from this machine's own PostgreSQL.
 func needContainer(t testing.TB) (image string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("not run: containers take their time, and -short was asked for")
+	}
 	ctx := bounded(t)
 	engine, err := findEngine(ctx)
 	if err != nil {

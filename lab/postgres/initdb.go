@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // initdbArgs make clusters alike on every machine: C locale, UTF-8, passwords over TCP only.
@@ -87,10 +88,14 @@ func readCluster(dir string) (cluster, error) {
 // makeCluster runs initdb beside the final place and renames the result, so that a cluster is
 // either whole or absent.
 func makeCluster(ctx context.Context, dir string, b binaries, as runAs) (cluster, error) {
-	fresh := dir + ".new"
-	if err := errors.Join(os.RemoveAll(fresh), os.RemoveAll(dir)); err != nil {
+	stale, _ := filepath.Glob(dir + ".new-*")
+	for _, unfinished := range stale {
+		os.RemoveAll(unfinished) // may fail while the initdb of a dead run still writes
+	}
+	if err := os.RemoveAll(dir); err != nil {
 		return cluster{}, fmt.Errorf("clear the cache of clusters: %w", err)
 	}
+	fresh := dir + ".new-" + newSecret()[:8]
 	if err := os.Mkdir(fresh, 0o711); err != nil {
 		return cluster{}, fmt.Errorf("make the cache of clusters: %w", err)
 	}
@@ -128,6 +133,7 @@ func runInitdb(ctx context.Context, c cluster, b binaries, as runAs) error {
 	args := append([]string{"--pgdata=" + c.data(), "--pwfile=" + passwords}, initdbArgs...)
 	cmd := exec.CommandContext(ctx, b.initdb(), args...)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = c.data(), serverEnvironment(), as.process()
+	cmd.WaitDelay = 2 * time.Second // its own children may hold the output open
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("run %s as user %s: %w\n%s", b.initdb(), as.name, err, out)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // startBound is how long a server may take to accept connections, crash recovery included.
-const startBound = 30 * time.Second
+const startBound = time.Minute
 
 // stopBound is how long a server may take to end after SIGQUIT before it is killed.
 const stopBound = 6 * time.Second
@@ -30,6 +30,7 @@ type local struct {
 	log      *os.File
 	held     *os.File // the folder's lock
 	now      *postmaster
+	kept     bool // by LAB_KEEP=1
 	say      func(string)
 	url      string // for the user who keeps the server
 }
@@ -89,22 +90,6 @@ func (l *local) prepare(ctx context.Context, cfg Config) (password string, err e
 	return c.Password, copyTree(c.data(), l.data(), l.as)
 }
 
-// createLog opens server.log in a folder, or server-ID.log where another server took that name.
-func createLog(dir, id string) (*os.File, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make the log's folder: %w", err)
-	}
-	const flags = os.O_CREATE | os.O_EXCL | os.O_WRONLY | os.O_APPEND
-	f, err := os.OpenFile(filepath.Join(dir, "server.log"), flags, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		f, err = os.OpenFile(filepath.Join(dir, "server-"+id+".log"), flags, 0o644)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open the server's log: %w", err)
-	}
-	return f, nil
-}
-
 func (l *local) data() string { return filepath.Join(l.dir, "data") }
 
 // open starts the server on a free port, and on another one when somebody else was faster.
@@ -162,7 +147,7 @@ func (l *local) failed(ctx context.Context) error {
 		return fmt.Errorf("start %s on port %d: %w\n%s",
 			l.binaries.postgres(), l.port, errPortTaken, tail)
 	case died:
-		return fmt.Errorf("start %s: it ended at once (%w); its log ends with:\n%s",
+		return fmt.Errorf("start %s: it ended at once (%v); its log ends with:\n%s",
 			l.binaries.postgres(), l.now.err, tail)
 	case ctx.Err() != nil:
 		return fmt.Errorf("start %s: %w; its log ends with:\n%s",
@@ -194,14 +179,16 @@ func (l *local) restart(ctx context.Context) error {
 }
 
 func (l *local) stop(context.Context) error {
-	if keepRequested() && l.now != nil && l.now.abandon != nil {
+	running := l.now != nil && !l.now.ended()
+	switch {
+	case l.kept:
+		return nil
+	case running && keepRequested() && l.now.abandon != nil:
 		return l.keep()
+	case running:
+		return errors.Join(l.now.quit(stopBound), l.discard())
 	}
-	var err error
-	if l.now != nil && !l.now.ended() {
-		err = l.now.quit(stopBound)
-	}
-	return errors.Join(err, l.discard())
+	return l.discard()
 }
 
 // keep leaves the server running, exempts it from sweeps and says how to reach and remove it.
@@ -212,6 +199,7 @@ func (l *local) keep() error {
 		return fmt.Errorf("keep the server: %w", err)
 	}
 	l.say("kept (LAB_KEEP=1): " + l.url + "\nremove it: " + remove)
+	l.kept = true
 	close(l.now.abandon)
 	<-l.now.done
 	l.log.Close()

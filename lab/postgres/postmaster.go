@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os/exec"
@@ -86,6 +87,9 @@ func (p *postmaster) ended() bool {
 // quit ends the program at once and waits for it. Stopped backends go on first, because the
 // postmaster would wait for them. What has not left within the bound is killed.
 func (p *postmaster) quit(bound time.Duration) error {
+	if p.ended() {
+		return nil
+	}
 	for _, child := range children(p.pid) {
 		syscall.Kill(child, syscall.SIGCONT)
 	}
@@ -144,8 +148,11 @@ func freePort(random func(int) int) (int, error) {
 			return port, nil
 		}
 	}
-	return 0, fmt.Errorf("find a free port from 20000 to 29999: 50 tries failed")
+	return 0, errors.New("find a free port from 20000 to 29999: 50 tries failed")
 }
+
+// errPortTaken says that somebody else listens where the server should.
+var errPortTaken = errors.New("the port is taken")
 
 func portTaken(port int) bool {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))

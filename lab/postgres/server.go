@@ -1,6 +1,15 @@
 // Package postgres gives disposable PostgreSQL servers: one that it starts from local binaries or
 // in a container, or a server that its owner called disposable. Whatever it starts or creates is
 // gone after Stop, and after a SIGKILL of its owner at the latest when the next server starts.
+//
+// The environment decides what Config leaves open:
+//
+//	LAB_POSTGRES         auto, container, local or a postgres:// URL
+//	LAB_POSTGRES_IMAGE   the container's image instead of the pinned one
+//	LAB_DISPOSABLE=1     the user's word that the server of the URL is disposable
+//	LAB_KEEP=1           keep servers, and say how to reach and remove them
+//	LAB_SERVER_HANDOVER  the server of the parent process
+//	CI=true              as root, install a server where there is none
 package postgres
 
 import (

@@ -101,6 +101,7 @@ func majorOf(release string) int {
 	return major
 }
 
+// checkVersion refuses a server_version_num outside the accepted majors, by its release's name.
 func checkVersion(number int, release string) error {
 	if major := number / 10000; major < oldest || major > newest {
 		return fmt.Errorf("PostgreSQL %s is refused: the lab accepts %d to %d",
@@ -116,6 +117,3 @@ func localURL(addr, password string) *url.URL {
 		Host: addr, RawQuery: "sslmode=disable",
 	}
 }
-
-// errPortTaken says that somebody else listens where the server should.
-var errPortTaken = errors.New("the port is taken")

@@ -84,6 +84,21 @@ func TestSweepSparesTheLivingAndTheKept(t *testing.T) {
 	require.False(t, alive(keptPid) || exists(keptDir))
 }
 
+func TestKeptServerIsStoppedTwice(t *testing.T) {
+	needLocal(t)
+	t.Setenv("LAB_KEEP", "1")
+	var said []string
+	s, err := Start(bounded(t), Config{Mode: "local",
+		Progress: func(line string) { said = append(said, line) }})
+	require.NoError(t, err)
+	require.NoError(t, s.Stop(bounded(t)))
+	require.NoError(t, s.Stop(bounded(t)), "stopping twice is no fault")
+	require.Contains(t, said[len(said)-1], s.DSN("postgres"))
+	require.Contains(t, said[len(said)-1], "remove it: kill -QUIT")
+	require.Equal(t, 1, query[int](t, s.DSN("postgres"), "SELECT 1"))
+	require.NoError(t, bury(s.engine.(*local).dir))
+}
+
 func TestSweepNeverKillsAStranger(t *testing.T) {
 	data := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(data, "postmaster.pid"),
