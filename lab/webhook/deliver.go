@@ -52,7 +52,7 @@ func (h *handler) answerOne(
 	problem{Status: status, Code: name}.write(w, h.limits.RetryAfter)
 }
 
-// decide maps and stores one event, and sees to it that the delivery is written down.
+// decide maps and stores one event.
 func (h *handler) decide(
 	ctx context.Context, route *Route, header http.Header, body []byte,
 ) result {
@@ -62,18 +62,16 @@ func (h *handler) decide(
 		return h.refuseEvent(ctx, result{event: e, err: err})
 	}
 	outcome, err := h.receive(ctx, route, e)
-	decided := result{e, outcome, err}
-	counted, _ := decided.class()
-	if _, writesItself := route.Receiver.(receiptFunc); writesItself || counted == classUnavailable {
-		return decided
-	}
-	// What is accepted stays acknowledged when its entry fails: the accounts then lack a delivery.
-	if err := h.ledger.delivery(ctx, decided); err != nil {
+	var missing *entryError
+	if errors.As(err, &missing) {
 		h.metrics.unrecorded(route)
 		h.log.ErrorContext(ctx, "a delivery has no row in webhook_delivery",
-			"route", route.Path, "event_id", shown(e.ID), "error", err.Error())
+			"route", route.Path, "event_id", shown(e.ID), "error", missing.Error())
+		if outcome != "" {
+			err = nil // what is accepted stays acknowledged
+		}
 	}
-	return decided
+	return result{e, outcome, err}
 }
 
 // refuseEvent writes down what no receiver saw. It is refused for good only if that worked.

@@ -11,7 +11,9 @@ import (
 type Receiver interface {
 	// Receive returns an outcome only after what it stands for is durable. Its errors match one of
 	// [inbox.ErrInvalid], [inbox.ErrReusedEventID], [inbox.ErrReusedRevision] and
-	// [inbox.ErrUnavailable]; any other is taken for the last.
+	// [inbox.ErrUnavailable]; any other is taken for the last. A
+	// delivery that was decided, and did not merely fail, has left a row in webhook_delivery: see
+	// [Entered] for receivers of your own.
 	Receive(ctx context.Context, e Event) (inbox.Outcome, error)
 }
 

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 
 	"webhooklab/lab/inbox"
 )
@@ -9,26 +10,26 @@ import (
 // Snapshots receives events that are complete states: see [inbox.Snapshots].
 func Snapshots(db inbox.DB, o inbox.Options) Receiver {
 	r := inbox.NewSnapshots(db, o)
-	return receiverFunc(func(ctx context.Context, e Event) (inbox.Outcome, error) {
+	return Entered(db, receiverFunc(func(ctx context.Context, e Event) (inbox.Outcome, error) {
 		return r.Receive(ctx, e.snapshotEvent())
-	})
+	}))
 }
 
 // Emails receives email events: see [inbox.Emails].
 func Emails(db inbox.DB, o inbox.Options) Receiver {
 	r := inbox.NewEmails(db, o)
-	return receiverFunc(func(ctx context.Context, e Event) (inbox.Outcome, error) {
+	return Entered(db, receiverFunc(func(ctx context.Context, e Event) (inbox.Outcome, error) {
 		return r.Receive(ctx, inbox.EmailEvent{
 			Source: e.Source, EventID: e.ID, MessageID: e.Message, Recipient: e.Recipient,
 			Type: e.Type, OccurredAt: e.OccurredAt, Payload: e.Raw,
 		})
-	})
+	}))
 }
 
 // Atomic processes each event in the transaction that accepts it: see [inbox.Atomic].
 func Atomic(db inbox.DB, change inbox.Change, o inbox.Options) Receiver {
 	r := inbox.NewAtomic(db, change, o)
-	return receiptFunc(func(ctx context.Context, e Event) (inbox.Outcome, error) {
+	return receiverFunc(func(ctx context.Context, e Event) (inbox.Outcome, error) {
 		return r.Receive(ctx, e.receiptEvent())
 	})
 }
@@ -36,7 +37,7 @@ func Atomic(db inbox.DB, change inbox.Change, o inbox.Options) Receiver {
 // Intake stores each event for a worker: see [inbox.Intake].
 func Intake(db inbox.DB, o inbox.Options) Receiver {
 	r := inbox.NewIntake(db, o)
-	return receiptFunc(func(ctx context.Context, e Event) (inbox.Outcome, error) {
+	return receiverFunc(func(ctx context.Context, e Event) (inbox.Outcome, error) {
 		return r.Receive(ctx, e.receiptEvent())
 	})
 }
@@ -49,7 +50,6 @@ func (e Event) receiptEvent() inbox.Event {
 	}
 }
 
-// receiverFunc is a receiver that leaves its deliveries to the ledger.
 type receiverFunc func(ctx context.Context, e Event) (inbox.Outcome, error)
 
 // Receive is [Receiver]'s.
@@ -57,10 +57,18 @@ func (f receiverFunc) Receive(ctx context.Context, e Event) (inbox.Outcome, erro
 	return f(ctx, e)
 }
 
-// receiptFunc is a receiver that writes each delivery it decides, in the transaction that does.
-type receiptFunc func(ctx context.Context, e Event) (inbox.Outcome, error)
-
-// Receive is [Receiver]'s.
-func (f receiptFunc) Receive(ctx context.Context, e Event) (inbox.Outcome, error) {
-	return f(ctx, e)
+// Entered gives a receiver whose deliveries are written to webhook_delivery, for one that doesn't do
+// so itself in the transaction that decides. The entry is a transaction of its own, after the
+// receiver's; when it fails, the answer stays what it was, for what is accepted is accepted, and
+// the accounts lack a delivery: the handler logs and counts that.
+func Entered(db inbox.DB, r Receiver) Receiver {
+	keeper := ledger{db}
+	return receiverFunc(func(ctx context.Context, e Event) (inbox.Outcome, error) {
+		outcome, err := r.Receive(ctx, e)
+		decided := result{e, outcome, err}
+		if counted, _ := decided.class(); counted == classUnavailable {
+			return outcome, err
+		}
+		return outcome, errors.Join(err, keeper.delivery(ctx, decided))
+	})
 }
