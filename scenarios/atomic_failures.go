@@ -79,6 +79,9 @@ var AtomicFailureRacesSuccess = lab.Scenario{
 // The process dies between the claim and the change.
 var AtomicCrashAfterClaim = atomicCrash("atomic_crash_after_claim", "INSERT effect")
 
+// The process dies between the change and its mark.
+var AtomicCrashBeforeMark = atomicCrash("atomic_crash_before_mark", "UPDATE webhook_receipt")
+
 // The process dies after the business change and before COMMIT.
 var AtomicCrashAfterChange = atomicCrash("atomic_crash_after_change", "COMMIT")
 

@@ -14,7 +14,19 @@ import (
 	"webhooklab/scenarios"
 )
 
-var sinners = slices.Concat(flawed.All, flawed.Email)
+var sinners = slices.Concat(flawed.All, flawed.Email, flawed.Atomic(scenarios.Change),
+	flawed.Leased(scenarios.Change))
+
+// withoutStateMachine is a schema without the trigger that would refuse some sins by itself.
+const withoutStateMachine = `DROP TRIGGER webhook_receipt_step ON webhook_receipt;`
+
+// alter is what is taken from the schema before a sin of this suite is shown.
+func alter(suite scenarios.Suite) string {
+	if suite.Name == scenarios.AtomicSuite.Name || suite.Name == scenarios.LeasedSuite.Name {
+		return withoutStateMachine
+	}
+	return ""
+}
 
 // Each sin is caught by the scenario that its entry names, and the reference passes that very
 // scenario on a clone of the same template: the judge can say no, and says it for the right reason.
@@ -29,7 +41,7 @@ func TestFlawedReceiversAreCaught(t *testing.T) {
 			scenarios.Demand(t, good.Run(t.Context(), sc))
 
 			bad := bench(t, postgres.Fast, suite,
-				scenarios.Options{Receiver: sin.New, Seed: seed()})
+				scenarios.Options{Receiver: sin.New, Alter: alter(suite), Seed: seed()})
 			r := bad.Run(t.Context(), sc)
 			caught(t, sin.Name, r)
 			golden(t, "flawed/"+sin.Name, r.Transcript)
@@ -49,6 +61,9 @@ func TestWithoutASinNothingIsCaught(t *testing.T) {
 			State:    lab.ReferenceState[:2], // they keep no refusals
 		}},
 		{scenarios.EmailSuite, scenarios.Options{Receiver: flawed.EmailWithoutSin}},
+		{scenarios.LeasedSuite, scenarios.Options{
+			Receiver: flawed.ClerkWithoutSin(scenarios.Change),
+		}},
 	} {
 		b := bench(t, postgres.Fast, sound.suite, sound.options)
 		for _, sc := range sound.suite.Scenarios {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"webhooklab/lab"
-	"webhooklab/lab/inbox"
 )
 
 // The change fails for a passing reason.
@@ -76,7 +75,7 @@ var LeasedRequeued = lab.Scenario{
 			worker.Ends()
 			due(l)
 		}
-		requeues(worker, l).Answers(lab.Done)
+		requeues(worker, l).Answers(requeued)
 		calm(l)
 
 		works(worker).Answers(processed)
@@ -89,12 +88,7 @@ var LeasedRequeued = lab.Scenario{
 func requeues(s *lab.Session, l *lab.Lab) *lab.Session {
 	source := l.Source("shop")
 	return s.Do("requeue evt", func(ctx context.Context, r lab.Receiver) (lab.Answer, error) {
-		pool := r.(*leasedReceiver).pool
-		err := inbox.Requeue(ctx, pool, source, "evt", "ann", "the shop was closed")
-		if err != nil {
-			return answer("", err)
-		}
-		return lab.Done, nil
+		return r.(Clerk).Requeue(ctx, source, "evt")
 	})
 }
 

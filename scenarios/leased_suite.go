@@ -75,6 +75,7 @@ type Clerk interface {
 	Complete(ctx context.Context) (lab.Answer, error)
 	Fail(ctx context.Context) (lab.Answer, error)
 	Release(ctx context.Context) (lab.Answer, error)
+	Requeue(ctx context.Context, source, event string) (lab.Answer, error)
 }
 
 // The answers of a clerk.
@@ -83,6 +84,7 @@ var (
 	idle      = lab.Answer{Outcome: "idle", Acked: true}
 	failed    = lab.Answer{Outcome: "failed", Acked: true}
 	dead      = lab.Answer{Outcome: "dead", Acked: true}
+	requeued  = lab.Answer{Outcome: "requeued", Acked: true}
 	released  = lab.Answer{Outcome: "released", Acked: true}
 	beaten    = lab.Answer{Outcome: "heartbeat", Acked: true}
 	leaseLost = lab.Answer{Outcome: "lease lost"}
@@ -131,7 +133,7 @@ func Leased(ctx context.Context, dsn string) (lab.Receiver, error) {
 	return &leasedReceiver{
 		pool:   pool,
 		intake: inbox.NewIntake(pool, o),
-		worker: inbox.NewWorker(pool, change, inbox.WorkerOptions{
+		worker: inbox.NewWorker(pool, Change, inbox.WorkerOptions{
 			Options: o, Lease: time.Hour, Backoff: time.Hour, BackoffLimit: 2 * time.Hour,
 		}),
 	}, nil
@@ -179,7 +181,7 @@ func (c *leasedReceiver) Heartbeat(ctx context.Context) (lab.Answer, error) {
 }
 
 func (c *leasedReceiver) Complete(ctx context.Context) (lab.Answer, error) {
-	return leaseAnswer(c.lease.Complete(ctx, change))
+	return leaseAnswer(c.lease.Complete(ctx, Change))
 }
 
 func (c *leasedReceiver) Fail(ctx context.Context) (lab.Answer, error) {
@@ -188,6 +190,11 @@ func (c *leasedReceiver) Fail(ctx context.Context) (lab.Answer, error) {
 
 func (c *leasedReceiver) Release(ctx context.Context) (lab.Answer, error) {
 	return leaseAnswer(inbox.Released, c.lease.Release(ctx))
+}
+
+func (c *leasedReceiver) Requeue(ctx context.Context, source, event string) (lab.Answer, error) {
+	err := inbox.Requeue(ctx, c.pool, source, event, "ann", "the shop was closed")
+	return answer("requeued", err)
 }
 
 func leaseAnswer(o inbox.Outcome, err error) (lab.Answer, error) {

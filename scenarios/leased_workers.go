@@ -15,7 +15,7 @@ var LeasedWorkersShareNothing = lab.Scenario{
 		sender, first, second := l.Session("sender"), l.Session("first"), l.Session("second")
 		sender.Deliver(order("evt", "paid")).Answers(accepted)
 
-		claims(first).HoldBefore("COMMIT")
+		claims(first).Release()
 		claims(second).NotBlocked().Answers(idle)
 
 		first.Answers(claimed)

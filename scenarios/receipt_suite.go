@@ -46,8 +46,8 @@ CREATE TABLE effect (
 );
 CREATE TABLE weather (source text COLLATE "C" NOT NULL);`
 
-// change is the business change of the stories, told by the event's type what to do.
-func change(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+// Change is the business change of the stories, told by the event's type what to do.
+func Change(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 	switch e.Type {
 	case "order.unpayable":
 		return inbox.Permanent(errors.New("there is no such order"))
@@ -106,6 +106,7 @@ var AtomicSuite = Suite{
 		AtomicFailureIsRetried,
 		AtomicFailureRacesSuccess,
 		AtomicCrashAfterClaim,
+		AtomicCrashBeforeMark,
 		AtomicCrashAfterChange,
 		AtomicCommitAckLost,
 		AtomicInvalid,
@@ -118,7 +119,7 @@ func Atomic(ctx context.Context, dsn string) (lab.Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &atomicReceiver{pool: pool, handler: inbox.NewAtomic(pool, change, patient)}, nil
+	return &atomicReceiver{pool: pool, handler: inbox.NewAtomic(pool, Change, patient)}, nil
 }
 
 type atomicReceiver struct {
