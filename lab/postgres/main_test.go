@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // playChild does what a role says, tells a line on standard output, and then waits for its
 // standard input to be closed.
 func playChild(role string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), childBound)
 	defer cancel()
 	play, known := map[string]func(context.Context) (string, *Server, error){
 		"own":    childOwns,
@@ -49,8 +49,13 @@ func playChild(role string) error {
 	}
 	fmt.Println(said)
 	bufio.NewReader(os.Stdin).ReadString('\n')
-	return s.Stop(ctx)
+	stopping, cancel := context.WithTimeout(context.Background(), childBound)
+	defer cancel()
+	return s.Stop(stopping)
 }
+
+// childBound is how long a child may take to start or to stop, on a machine under load.
+const childBound = 2 * time.Minute
 
 // child is another process of the lab, and the first line it said.
 type child struct {
@@ -82,7 +87,7 @@ func startChild(t *testing.T, role string, env ...string) child {
 // bounded is a context that ends before the test binary's own deadline would hide the reason.
 func bounded(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
