@@ -114,10 +114,12 @@ func host(t testing.TB, dsn string) string {
 }
 
 // over is the DSN that leads through the wire.
-func (r *rig) over() string {
-	u, err := url.Parse(r.dsn)
-	require.NoError(r, err)
-	u.Host = r.Addr()
+func (r *rig) over() string { return through(r, r.dsn, r.Proxy) }
+
+func through(t testing.TB, dsn string, p *toxiproxy.Proxy) string {
+	u, err := url.Parse(dsn)
+	require.NoError(t, err)
+	u.Host = p.Addr()
 	return u.String()
 }
 
