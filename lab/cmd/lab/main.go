@@ -31,13 +31,15 @@ func command(args []string, out, errs io.Writer) int {
 		return runCommand(ctx, args[1:], out, errs)
 	case "install":
 		return installCommand(ctx, args[1:], errs)
+	case "reconcile":
+		return reconcileCommand(ctx, args[1:], out, errs)
 	case "serve":
 		return serveCommand(ctx, args[1:], out, errs)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(out, help)
 		return report.ExitHeld
 	}
-	fmt.Fprintf(errs, "lab: there is no command %q; want run, install, serve or help\n", args[0])
+	fmt.Fprintf(errs, "lab: there is no command %q; want run, install, reconcile, serve or help\n", args[0])
 	return report.ExitUnjudged
 }
 
