@@ -30,6 +30,37 @@
 //     the sender goes on retrying, and purge while no delivery of those events can be under way.
 //   - Durability beyond the server's own: synchronous_commit off loses acknowledged events.
 //
+// # Receipts
+//
+// Any other event gets a receipt, and a [Change] of yours for what it means. There are two ways:
+// [Atomic] makes the change in the transaction that accepts the event, for short work in this
+// database. [Intake] accepts it, for a [Worker] to process under a lease, alone or in a [Pool].
+// Both promise:
+//
+//   - One event, one receipt, one committed change, however many copies come. A copy in flight is
+//     waited for, no longer than LockTimeout.
+//   - The change and the receipt that says so are committed together. What a change does outside
+//     its transaction is not covered: leave that to the outbox.
+//   - The receipt goes only through the steps that its trigger allows, and each of them stands in
+//     receipt_transition. What is processed or rejected is so for good.
+//   - A failure is recorded with its reason, and never over a success.
+//
+// After a failure of [Atomic] it is the sender's next delivery that tries again, or nobody: a
+// sender that gives up leaves the receipt failed. After one of a [Worker] a backoff follows, and
+// after the last attempt the receipt is dead until somebody calls [Requeue].
+//
+// A worker's lease is a token and a time. From that time on another may take the receipt away, and
+// makes a new token with that; without the current one nothing can be finished, so that a worker
+// that slept too long finds its change rolled back. Attempts are counted when they begin: an event that kills
+// its process comes to an end as well, and the backoff after a lost lease parts it from those that
+// it took along.
+//
+// Receipts are claimed in the order in which they became due, and finished in any order. There is
+// none among the events of one object: a change that needs it has to guard it, as [Snapshots] does.
+//
+// Tokens and attempts are as durable as commits are. With synchronous_commit off, or after a
+// fail-over that lost commits, the same token can be handed out twice.
+//
 // # Email status
 //
 // [Emails] receives what a mail provider says became of a message. It promises, for each message

@@ -23,10 +23,11 @@ type PoolOptions struct {
 // Pool runs a bounded number of attempts at a time, keeps their leases alive, and recovers those of
 // processes that are gone.
 //
-// It polls. LISTEN and NOTIFY would spare an idle pool one query each second and wake it sooner, but
-// a NOTIFY makes each COMMIT that carries one wait for a lock of the whole server, so that intake
-// would commit one at a time; and a connection that listens can't go through a pooler, and has to
-// poll in any case after it was lost. An intake in the same process calls [Pool.Wake] instead.
+// It polls. LISTEN and NOTIFY would spare an idle pool two statements each second and wake it
+// sooner, but each COMMIT that carries a NOTIFY holds a lock of the whole server, so that intake
+// would commit one delivery at a time; and a connection that listens can't go through a pooler, and
+// has to poll in any case after it was lost. An intake in the same process calls [Pool.Wake], which
+// costs nothing.
 //
 // One attempt needs a connection for its change, and its heartbeats share others: give the pool's
 // DB at least one more than the pool's size, or leases run out while heartbeats wait.
@@ -53,7 +54,7 @@ type claimed interface {
 	Heartbeat(ctx context.Context) error
 }
 
-// NewPool gives a pool of so many attempts at a time, at least one, each made as [Worker.Work] does.
+// NewPool gives a pool of so many attempts at a time, at least one, each as [Worker.Work] does it.
 func NewPool(w *Worker, size int, o PoolOptions) *Pool {
 	claim := func(ctx context.Context) (claimed, error) {
 		lease, err := w.Claim(ctx)

@@ -72,7 +72,7 @@ func step(to string) string {
 func requeueStep(to string) string { return step(to) + `, max_attempts = max_attempts + 1` }
 
 // inTransaction begins, runs the commands, and gives the SQLSTATE of the last one.
-func (d *database) inTransaction(t testing.TB, conn *pgx.Conn, last string, before ...string) string {
+func inTransaction(t testing.TB, conn *pgx.Conn, last string, before ...string) string {
 	t.Helper()
 	tx, err := conn.Begin(bounded(t))
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestAReceiptTakesTheStepsOfItsStateMachineOnly(t *testing.T) {
 				if name == "dead>pending" {
 					last = requeueStep(to)
 				}
-				code := d.inTransaction(t, conn, last, before...)
+				code := inTransaction(t, conn, last, before...)
 				if strings.Contains(strings.Join(allowedSteps[model], " "), name) {
 					require.Empty(t, code, "%s %s is allowed", model, name)
 					continue
@@ -157,12 +157,12 @@ func TestTheStateMachineSeesTheOldRow(t *testing.T) {
 		"delivery changed": {`UPDATE webhook_delivery SET answer = 'x'`},
 	} {
 		last := len(commands) - 1
-		code := d.inTransaction(t, conn, commands[last], commands[:last]...)
+		code := inTransaction(t, conn, commands[last], commands[:last]...)
 		require.Equal(t, "23001", code, name)
 	}
-	require.Empty(t, d.inTransaction(t, conn, `DELETE FROM webhook_receipt`,
+	require.Empty(t, inTransaction(t, conn, `DELETE FROM webhook_receipt`,
 		leased, claim, step("processed")), "what is finished may be purged")
-	require.Empty(t, d.inTransaction(t, conn, set(`next_attempt_at = clock_timestamp()`),
+	require.Empty(t, inTransaction(t, conn, set(`next_attempt_at = clock_timestamp()`),
 		leased, claim, step("failed")), "an operator may try sooner")
 }
 

@@ -15,7 +15,8 @@ type WorkerOptions struct {
 	// exceed Timeout, unless heartbeats are sent. Default 1 min.
 	Lease time.Duration
 	// Backoff is the wait after the first failure, doubled after each further one up to
-	// BackoffLimit, and shortened by up to half at random. Defaults 1 s and 1 h.
+	// BackoffLimit, and shortened by up to half at random. Defaults 10 s and 1 h: with ten attempts
+	// a receipt that always fails is dead after about an hour.
 	Backoff, BackoffLimit time.Duration
 }
 
@@ -25,7 +26,7 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 		o.Name = "worker"
 	}
 	o.Lease = orDefault(o.Lease, time.Minute)
-	o.Backoff = orDefault(o.Backoff, time.Second)
+	o.Backoff = orDefault(o.Backoff, 10*time.Second)
 	o.BackoffLimit = orDefault(o.BackoffLimit, time.Hour)
 	return o
 }

@@ -13,8 +13,8 @@ import (
 	"webhooklab/lab/inbox"
 )
 
-// expired makes each lease expire as it is taken, and each backoff end as it begins: what a test has
-// to wait for otherwise has happened by the time of its next command.
+// expired makes each lease expire as it is taken, and each backoff end as it begins: what a test
+// would have to wait for has happened by the time of its next command.
 var expired = inbox.WorkerOptions{Lease: 1, Backoff: 1, BackoffLimit: 1}
 
 // accepted stores receipts in this order, with so many attempts.
