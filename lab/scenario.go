@@ -62,7 +62,7 @@ func (l *Lab) Run(ctx context.Context, sc Scenario) Report {
 	l.line("scenario %s\nlaw: %s\n", sc.Name, sc.Law)
 	if reason := l.cannot(sc); reason != "" {
 		l.blame(VerdictNotRun, "%s", reason)
-	} else {
+	} else if len(l.offences) == 0 {
 		l.play(sc.Play)
 		l.runOff()
 		l.line("")

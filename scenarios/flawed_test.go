@@ -15,7 +15,7 @@ import (
 )
 
 var sinners = slices.Concat(flawed.All, flawed.Email, flawed.Atomic(scenarios.Change),
-	flawed.Leased(scenarios.Change))
+	flawed.Leased(scenarios.Change), flawed.Outbox)
 
 // withoutStateMachine is a schema without the trigger that would refuse some sins by itself.
 const withoutStateMachine = `DROP TRIGGER webhook_receipt_step ON webhook_receipt;`

@@ -135,9 +135,6 @@ UPDATE webhook_receipt
 		recovers(worker).Answers(recovered(0))
 
 		l.Rows(250, `SELECT FROM webhook_receipt WHERE status = 'pending' AND attempts = 1`)
-		forget(l)
+		l.Quietly(forgetReceipts) // hundreds of rows would make a long transcript
 	},
 }
-
-// forget removes what would make a transcript of hundreds of lines.
-func forget(l *lab.Lab) { l.Quietly(forgetReceipts) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -51,18 +52,20 @@ var LeasedSuite = Suite{
 }
 
 // forgetReceipts empties the tables of receipts: a worker takes whatever is due, also what another
-// run has left. Their triggers are for receivers, not for the lab.
-const forgetReceipts = `
-DO $$
-DECLARE
-	t text;
-BEGIN
-	FOREACH t IN ARRAY ARRAY['webhook_receipt', 'receipt_transition', 'webhook_delivery'] LOOP
-		EXECUTE format('ALTER TABLE %I DISABLE TRIGGER USER', t);
-		EXECUTE format('DELETE FROM %I', t);
-		EXECUTE format('ALTER TABLE %I ENABLE TRIGGER USER', t);
-	END LOOP;
-END $$`
+// run has left.
+var forgetReceipts = forget("webhook_receipt", "receipt_transition", "webhook_delivery")
+
+// forget is SQL that empties tables whose triggers forbid it: those are for receivers, not for the
+// lab.
+func forget(tables ...string) string {
+	var sql strings.Builder
+	for _, t := range tables {
+		fmt.Fprintf(&sql, "ALTER TABLE %s DISABLE TRIGGER USER;\n", t)
+		fmt.Fprintf(&sql, "DELETE FROM %s;\n", t)
+		fmt.Fprintf(&sql, "ALTER TABLE %s ENABLE TRIGGER USER;\n", t)
+	}
+	return sql.String()
+}
 
 // A Clerk accepts events and works on them under leases. Claim keeps the lease for the calls after
 // it.
