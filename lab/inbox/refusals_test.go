@@ -60,7 +60,7 @@ func TestAnImpossibleIDIsRecordedInAPrintableForm(t *testing.T) {
 
 func TestARefusalStandsWithoutItsRow(t *testing.T) {
 	d := newDatabase(t)
-	d.exec(t, `DROP TABLE webhook_refusal`)
+	d.exec(t, `DROP TABLE webhook_refusal CASCADE`)
 	failure := refuses(t, d.receiver, inbox.ErrInvalid, event("", "order_1", 1, `{}`))
 	require.Equal(t, "event_id_empty", failure.Reason)
 	require.ErrorIs(t, failure.Unrecorded, inbox.ErrUnavailable)
