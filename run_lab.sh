@@ -36,16 +36,38 @@ enough() {
   [[ -n $have ]] && { at_least "$have" "$want" || (cd "$root" && go version) >/dev/null 2>&1; }
 }
 
-# install_go: through the system's package manager, which may well have none or an older one.
+# offered: the version of Go that the system's package manager would install, "" for none.
+offered() {
+  if command -v apt-get >/dev/null; then
+    apt-get update -qq >&2 || true
+    apt-cache policy golang-go | sed -n 's/^ *Candidate: *\([0-9]*:\)*\([0-9.]*\).*/\2/p'
+  elif command -v dnf >/dev/null; then
+    dnf -q repoquery --latest-limit 1 --qf '%{version}\n' golang | head -n 1
+  elif command -v apk >/dev/null; then
+    apk update -q >&2 || true
+    apk list go 2>/dev/null | sed -n 's/^go-\([0-9.]*\)-.*/\1/p' | head -n 1
+  elif command -v brew >/dev/null; then
+    brew info --json=v2 go | sed -n 's/.*"stable": *"\([0-9.]*\)".*/\1/p' | head -n 1
+  fi
+}
+
+# install_go: through the package manager, where that has one which is new enough to be of use:
+# from 1.21 on, Go fetches the toolchain that a module asks for.
 install_go() {
-  printf 'run_lab.sh: installing Go through the package manager\n' >&2
+  local new
+  new=$(offered)
+  if [[ -z $new ]] || ! at_least "$new" 1.21; then
+    printf 'run_lab.sh: the package manager offers Go %s: too old\n' "${new:-not at all}" >&2
+    return 1
+  fi
+  printf 'run_lab.sh: installing Go %s through the package manager\n' "$new" >&2
   if command -v apt-get; then
-    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq golang-go
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq golang-go
   elif command -v dnf; then
     dnf install -y -q golang
   elif command -v apk; then
     apk add -q go
-  elif command -v brew; then
+  else
     brew install --quiet go
   fi >&2
 }
@@ -65,9 +87,9 @@ if ! enough && [[ $install == yes ]]; then
 fi
 if ! enough; then
   have=$(go_version)
-  fail "this needs Go $want or newer, and found ${have:-none in PATH}." \
-    "Get it from https://go.dev/dl/ and put its bin folder first in PATH," \
-    "or run ./run_lab.sh --install to take what the package manager offers."
+  way="Get it from https://go.dev/dl/ and put its bin folder first in PATH"
+  [[ $install == yes ]] || way+=", or try ./run_lab.sh --install"
+  fail "this needs Go $want or newer, and found ${have:-none in PATH}." "$way."
 fi
 
 # Built, not "go run": so that this shell can be replaced, and signals reach the lab itself.
@@ -77,7 +99,7 @@ if ! mkdir -p "$root/logs/.bin" 2>/dev/null || [[ ! -w $root/logs/.bin ]]; then
   mkdir -p "$(dirname "$lab")" || fail "no folder to build the command in: set XDG_CACHE_HOME."
 fi
 fresh=$lab.$$
-go build -C "$root" -o "$fresh" ./lab/cmd/lab || fail "the command did not build; see above." 
+go build -C "$root" -o "$fresh" ./lab/cmd/lab || fail "the command did not build; see above."
 mv -f "$fresh" "$lab"
 
 export LAB_ROOT=$root
