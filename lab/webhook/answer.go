@@ -37,7 +37,7 @@ type problem struct {
 }
 
 var problemDetail = map[int]string{
-	http.StatusBadRequest:       "The delivery breaks the agreed shape. Do not send it again as it is.",
+	http.StatusBadRequest:       "The delivery breaks the agreed shape. Do not send it as it is.",
 	http.StatusUnauthorized:     "The signature is missing, wrong or out of time. Sign it anew.",
 	http.StatusNotFound:         "Nothing is received here. Compare the URL with the agreed one.",
 	http.StatusMethodNotAllowed: "Use the method in the header Allow.",

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBatchItems bounds a batch, so that the whole of it can be decided before its sender's time-out.
+// MaxBatchItems bounds a batch, so that all of it can be decided before its sender's time-out.
 const MaxBatchItems = 1000
 
 // deliverBatch decides each event of an array by itself, so that none can spoil another: good ones

@@ -136,7 +136,7 @@ var canaryHeaders = []string{
 	"X-Forwarded-For", canary, "Referer", "https://" + canary, "Traceparent", canary,
 }
 
-// Nothing that a sender wrote can be read in logs, metrics, answers, errors or the server's own log.
+// Nothing that a sender wrote can be read in logs, metrics, answers, errors or PostgreSQL's log.
 func TestNothingOfAnEventIsOverheard(t *testing.T) {
 	heard := &overheard{}
 	d := newCanaryDoor(t, heard)

@@ -12,7 +12,7 @@ type gitHub struct{ keys }
 
 // NewGitHub verifies X-Hub-Signature-256, which signs the body and nothing else: neither a time nor
 // the event id. Whoever captured a delivery can send it again at any time under a fresh
-// X-GitHub-Delivery, and it is taken for a new event. See [Options] for how to notice that.
+// X-GitHub-Delivery, and it is taken for a new event. operator_same_body shows such bodies.
 func NewGitHub(secrets ...string) (Verifier, error) {
 	k, err := wholeKeys("GitHub", secrets)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,10 +76,10 @@ func TestBodiesAreBounded(t *testing.T) {
 }
 
 // endless is a chunked body that counts what was taken of it.
-type endless struct{ taken int }
+type endless struct{ taken atomic.Int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
-	e.taken += len(p)
+	e.taken.Add(int64(len(p)))
 	return len(p), nil
 }
 
@@ -91,7 +92,7 @@ func TestAnEndlessBodyIsCutOff(t *testing.T) {
 	if err == nil {
 		require.Equal(t, 413, r.Status)
 	} // else the server hung up while we wrote
-	require.Less(t, body.taken, 64<<20)
+	require.Less(t, body.taken.Load(), int64(64<<20))
 }
 
 // A sender that stops in the middle is told so, and its connection ends.

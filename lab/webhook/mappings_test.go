@@ -117,3 +117,26 @@ func FuzzMappings(f *testing.F) {
 		}
 	})
 }
+
+// Any bytes at all, signed, end in one final answer of the door.
+func FuzzAnyBodyEndsInAnAnswer(f *testing.F) {
+	for _, c := range hostileBodies() {
+		f.Add([]byte(c.body))
+	}
+	f.Add([]byte(array(email("e", "opened"), stripeEvent("e", "paid"), "1")))
+	d := newDoor(f, func(d *door, b *building) {
+		if d == nil {
+			return
+		}
+		batch := d.route("/batch", webhook.PostscaleEvent, webhook.Emails(d.db, inbox.Options{}))
+		batch.Batch = true
+		b.routes = append(b.routes, batch,
+			d.route("/leased", webhook.StripeEvent, webhook.Intake(d.db, inbox.Options{})))
+	})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, path := range []string{"/snapshots", "/leased", "/batch"} {
+			r := d.send(t, path, string(body))
+			require.Contains(t, []int{200, 400, 409}, r.Status, r.Text)
+		}
+	})
+}

@@ -57,8 +57,8 @@ func (f receiverFunc) Receive(ctx context.Context, e Event) (inbox.Outcome, erro
 	return f(ctx, e)
 }
 
-// Entered gives a receiver whose deliveries are written to webhook_delivery, for one that doesn't do
-// so itself in the transaction that decides. The entry is a transaction of its own, after the
+// Entered gives a receiver whose deliveries are written to webhook_delivery, for one that doesn't
+// do so itself in the transaction that decides. The entry is a transaction of its own, after the
 // receiver's; when it fails, the answer stays what it was, for what is accepted is accepted, and
 // the accounts lack a delivery: the handler logs and counts that.
 func Entered(db inbox.DB, r Receiver) Receiver {

@@ -6,8 +6,8 @@ import (
 	"webhooklab/lab/inbox"
 )
 
-// SnapshotBody reads {"event_id": …, "object_id": …, "revision": …, "snapshot": …}, whoever signed
-// it. Other fields have no effect, a "source" neither.
+// SnapshotBody reads {"event_id": …, "object_id": …, "revision": …, "snapshot": …}, whoever
+// signed it. Other fields have no effect, a "source" neither.
 func SnapshotBody(_ http.Header, body []byte) (Event, error) {
 	e := Event{Type: "snapshot", Raw: body}
 	d, err := parseDocument(body)

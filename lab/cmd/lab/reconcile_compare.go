@@ -27,8 +27,8 @@ type comparison struct {
 }
 
 // compare explains each difference by what the database knows, in this order: the provider counted
-// deliveries and not events; deliveries were refused; events came after midnight. A refusal explains
-// one missing event at most, and so does a late arrival. What remains is missing or extra.
+// deliveries and not events; deliveries were refused; events came after midnight. A refusal
+// explains one missing event at most, and so does a late arrival. What remains is missing or extra.
 func compare(sent counts, s stored) comparison {
 	var c comparison
 	open := map[key]*difference{}

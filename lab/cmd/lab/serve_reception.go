@@ -67,8 +67,8 @@ func (r *reception) receiver(name string, db inbox.DB) webhook.Receiver {
 	return waking{webhook.Intake(db, o), r.workers}
 }
 
-// received is the change of this command: the receipt says that the event was processed, and that is
-// all. A program of your own puts its business change here.
+// received is the change of this command: the receipt says that the event was processed, and that
+// is all. A program of your own puts its business change here.
 func received(_ context.Context, _ pgx.Tx, e inbox.Event) error {
 	e.Changed("received by lab serve")
 	return nil
