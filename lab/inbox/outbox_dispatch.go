@@ -52,7 +52,7 @@ func (d *Dispatcher) Dispatch(ctx context.Context) (Outcome, error) {
 	case next == nil:
 		return Idle, nil
 	default:
-		return next.work(ctx)
+		return next.work(ctx, ctx)
 	}
 }
 
@@ -102,9 +102,9 @@ func (s *sending) Heartbeat(ctx context.Context) error {
 }
 
 // work sends the message and marks how that ended, also if ctx ends meanwhile.
-func (s *sending) work(ctx context.Context) (Outcome, error) {
-	reason := s.send(ctx)
-	gaveUp := ctx.Err()
+func (s *sending) work(ctx, leased context.Context) (Outcome, error) {
+	reason := s.send(leased)
+	gaveUp := leased.Err()
 	ctx, cancel := lasting(ctx, recordBound)
 	defer cancel()
 	switch {

@@ -47,10 +47,10 @@ type (
 	recoverer func(ctx context.Context, limit int) (int, error)
 )
 
-// claimed is one leased row and what is to be done with it. work gives an outcome where it left
-// the row in another status.
+// claimed is one leased row and what is to be done with it. work does that under leased, which ends
+// once the lease is lost, and writes down under ctx what came of it.
 type claimed interface {
-	work(ctx context.Context) (Outcome, error)
+	work(ctx, leased context.Context) (Outcome, error)
 	Heartbeat(ctx context.Context) error
 }
 
@@ -153,13 +153,15 @@ func (p *Pool) attempts(ctx, working context.Context) error {
 	return nil
 }
 
-// attempt works on what was claimed, with heartbeats beside. Losing the lease cancels it.
+// attempt works on what was claimed, with heartbeats beside.
 func (p *Pool) attempt(ctx context.Context, on claimed) error {
-	ctx, cancel := context.WithCancel(ctx)
+	leased, lost := context.WithCancel(ctx)
+	defer lost()
+	over := make(chan struct{})
 	var beating sync.WaitGroup
-	beating.Go(func() { p.heartbeats(ctx, cancel, on) })
-	outcome, err := on.work(ctx)
-	cancel()
+	beating.Go(func() { p.heartbeats(ctx, on, over, lost) })
+	outcome, err := on.work(ctx, leased)
+	close(over)
 	beating.Wait()
 	p.options.Report(outcome, err)
 	if outcome == LeaseLost {
@@ -168,12 +170,15 @@ func (p *Pool) attempt(ctx context.Context, on claimed) error {
 	return err
 }
 
-func (p *Pool) heartbeats(ctx context.Context, lost func(), on claimed) {
+// heartbeats are sent until the attempt is over. One that finds the lease lost may have found the
+// attempt's own end, while the answer to that COMMIT is still on its way: so it ends the work under
+// the lease, and not the attempt.
+func (p *Pool) heartbeats(ctx context.Context, on claimed, over <-chan struct{}, lost func()) {
 	ticker := time.NewTicker(p.beat)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-over:
 			return
 		case <-ticker.C:
 		}

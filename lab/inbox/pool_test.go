@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -250,6 +251,32 @@ func TestAHeartbeatKeepsTheLeaseOfASlowChange(t *testing.T) {
 	close(letGo)
 	require.Equal(t, map[inbox.Outcome]int{inbox.Processed: 1}, pool.end(t, 1))
 	require.Equal(t, "processed | 1 | one effect", d.receipt(t, "evt_1"))
+}
+
+// A heartbeat that meets the attempt's own end finds no lease any more, and does no harm.
+func TestAHeartbeatThatWaitsForTheCompletionIsNoLoss(t *testing.T) {
+	d := withEffects(t)
+	d.fill(t, 1)
+	commits := 0
+	var once sync.Mutex
+	db := between{d.newPool(t, func(c *pgxpool.Config) {}), "COMMIT", func(tx pgx.Tx) {
+		var completes bool
+		require.NoError(t, tx.QueryRow(bounded(t), `SELECT EXISTS (SELECT FROM webhook_receipt
+			WHERE status = 'processed' AND xmin = pg_current_xact_id()::xid)`).Scan(&completes))
+		if !completes {
+			return
+		}
+		once.Lock()
+		defer once.Unlock()
+		commits++
+		d.waitUntil(t, `SELECT EXISTS (SELECT FROM pg_stat_activity
+			WHERE $1 = ANY (pg_blocking_pids(pid)))`, tx.Conn().PgConn().PID())
+	}}
+	pool := runOn(t, db, effect, 1, inbox.WorkerOptions{Lease: time.Second},
+		inbox.PoolOptions{})
+	require.Equal(t, map[inbox.Outcome]int{inbox.Processed: 1}, pool.end(t, 1))
+	require.Empty(t, pool.errors)
+	require.Equal(t, 1, commits)
 }
 
 // The heartbeat of a worker that was taken for dead finds out, and its change is cancelled.

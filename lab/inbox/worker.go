@@ -71,7 +71,7 @@ func (w *Worker) Work(ctx context.Context) (Outcome, error) {
 	if lease == nil {
 		return Idle, nil
 	}
-	return lease.work(ctx)
+	return lease.work(ctx, ctx)
 }
 
 // Claim takes the next receipt that is due. If none is, it recovers leases that have expired, and
@@ -118,7 +118,12 @@ func (l *Lease) Heartbeat(ctx context.Context) error {
 // Complete runs the change and finishes the attempt in one transaction: [Processed] or [Ignored].
 // If the change fails, that is rolled back and recorded as [Lease.Fail] does.
 func (l *Lease) Complete(ctx context.Context, change Change) (Outcome, error) {
-	outcome, failure := l.complete(ctx, change)
+	return l.completeWhile(ctx, ctx, change)
+}
+
+// completeWhile ends the change, and nothing else, when leased does.
+func (l *Lease) completeWhile(ctx, leased context.Context, change Change) (Outcome, error) {
+	outcome, failure := l.complete(ctx, leased, change)
 	if failure == nil || !ofChange(failure) {
 		return outcome.orLost(failure)
 	}
@@ -129,11 +134,16 @@ func (l *Lease) Complete(ctx context.Context, change Change) (Outcome, error) {
 	return l.Fail(ctx, failure)
 }
 
-func (l *Lease) complete(ctx context.Context, change Change) (outcome Outcome, failure *Error) {
+func (l *Lease) complete(
+	ctx, leased context.Context, change Change,
+) (outcome Outcome, failure *Error) {
 	ctx, cancel := context.WithTimeout(ctx, l.worker.options.Timeout)
 	defer cancel()
+	changing, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(leased, stop)()
 	failure = l.worker.leases.run(ctx, func(in statements) *Error {
-		said, failure := apply(in, change, l.event)
+		said, failure := apply(statements{changing, in.tx, in.fresh}, change, l.event)
 		if failure != nil {
 			return failure
 		}
@@ -171,8 +181,8 @@ func (o Outcome) orLost(failure *Error) (Outcome, error) {
 }
 
 // work completes the attempt, or gives it back if ctx ends meanwhile.
-func (l *Lease) work(ctx context.Context) (Outcome, error) {
-	outcome, err := l.Complete(ctx, l.worker.change)
+func (l *Lease) work(ctx, leased context.Context) (Outcome, error) {
+	outcome, err := l.completeWhile(ctx, leased, l.worker.change)
 	if err == nil || outcome == LeaseLost || ctx.Err() == nil {
 		return outcome, err
 	}
