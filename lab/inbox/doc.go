@@ -58,6 +58,10 @@
 // Receipts are claimed in the order in which they became due, and finished in any order. There is
 // none among the events of one object: a change that needs it has to guard it, as [Snapshots] does.
 //
+// A claim reads a few pages however long the backlog is, unless a transaction stays open for long,
+// such as a dump's: it keeps the entries of receipts that are done in the way. Vacuum needs to come
+// often, and the table asks for that.
+//
 // Tokens and attempts are as durable as commits are. With synchronous_commit off, or after a
 // fail-over that lost commits, the same token can be handed out twice.
 //

@@ -37,10 +37,12 @@ func BenchmarkReceipts(b *testing.B) {
 
 // One claim from a backlog, and its release into its old place.
 func BenchmarkClaim(b *testing.B) {
-	for _, backlog := range []int{1000, 100_000} {
+	for _, backlog := range []int{1000, 1_000_000} {
 		b.Run(fmt.Sprint("backlog_", backlog), func(b *testing.B) {
 			d := withEffects(b)
+			d.exec(b, `ALTER TABLE webhook_receipt DISABLE TRIGGER webhook_receipt_step`)
 			d.fill(b, backlog)
+			d.exec(b, `ALTER TABLE webhook_receipt ENABLE TRIGGER webhook_receipt_step`)
 			d.exec(b, `VACUUM ANALYZE webhook_receipt`)
 			w := inbox.NewWorker(d.connect(b), effect, inbox.WorkerOptions{})
 			for b.Loop() {
