@@ -1,10 +1,11 @@
 package toxiproxy
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 
 	shopify "github.com/Shopify/toxiproxy/v2"
 	"github.com/Shopify/toxiproxy/v2/stream"
@@ -32,7 +33,7 @@ type connection struct {
 	mu     sync.Mutex
 	linked bool
 	how    Close // how the client's end is to close
-	hung   bool
+	hung   bool  // it is not, until the client leaves or the connection is ended
 	reason string
 }
 
@@ -50,56 +51,72 @@ func newConnection(p *Proxy, number int, tcp *net.TCPConn) *connection {
 	return c
 }
 
-// socket is one end of a connection, as Toxiproxy's link sees it.
-type socket struct {
-	tcp     *net.TCPConn
-	conn    *connection
-	name    string
-	written atomic.Int64 // bytes
+// serve sees the connection from its first byte to its Closed event.
+func (c *connection) serve() {
+	defer c.proxy.serving.Done()
+	hello, err := c.greet()
+	switch {
+	case err != nil:
+	case hello.cancel:
+		err = c.cancel(hello.packet)
+	default:
+		err = c.link(hello.packet)
+	}
+	c.turnAway(err)
+	c.proxy.forget(c)
+	if !hello.cancel { // which is no connection in the listener's sense
+		c.proxy.notify(Event{Kind: Closed, Conn: c.number, PID: c.pid(), Reason: c.why()})
+	}
 }
 
-// Read is that of the socket; the link stops reading at the first error.
-func (s *socket) Read(b []byte) (int, error) {
-	n, err := s.tcp.Read(b[:min(len(b), s.conn.proxy.readLimit)])
-	if err != nil {
-		s.conn.parts.Done()
+// turnAway ends a connection that did not end by itself, and tells its client why if there is a
+// code for it.
+func (c *connection) turnAway(err error) {
+	var refused *refusal
+	var down *unreachable
+	switch {
+	case errors.As(err, &refused):
+		c.say(refused.sqlState, refused.reason)
+		_ = c.refuse(refused)
+	case errors.As(err, &down):
+		c.say("08006", down.Error())
+		c.end(FIN, down.Error())
+	case errors.Is(err, io.EOF):
+		c.end(FIN, "its client left before it said anything")
+	case err != nil:
+		c.end(FIN, err.Error())
+	default:
+		c.end(FIN, "it is over")
 	}
-	return n, err
 }
 
-// Write never fails: a link whose writer gives up leaks the goroutines in front of it. A write
-// that fails ends the connection, and what comes later is swallowed.
-func (s *socket) Write(b []byte) (int, error) {
-	n, err := s.tcp.Write(b)
-	s.written.Add(int64(n))
-	if err != nil {
-		s.conn.end(FIN, "its "+s.name+" takes no more bytes")
+// say writes an error to a client that is not linked.
+func (c *connection) say(sqlState, reason string) {
+	if sqlState != "" {
+		text := fmt.Sprintf("wire %s: %s", c.proxy.config.Name, reason)
+		_, _ = c.client.tcp.Write(errorResponse(sqlState, text)) // it may be gone already
 	}
-	return len(b), nil
 }
 
-// Close is called by the link when the stream to this end is over. The other end can only be
-// the one that left, so both are closed.
-func (s *socket) Close() error {
-	other := s.conn.client
-	if s == s.conn.client {
-		other = s.conn.server
-	}
-	s.conn.end(s.conn.manner(), "its "+other.name+" left")
-	s.conn.parts.Done()
-	return nil
+// refuse ends the connection and names the reason.
+func (c *connection) refuse(why error) error {
+	p := c.proxy
+	reason := fmt.Sprintf("wire %s: connection %d: %v", p.config.Name, c.number, why)
+	p.mu.Lock()
+	p.refused = append(p.refused, reason)
+	p.mu.Unlock()
+	p.notify(Event{Kind: Refused, Conn: c.number, PID: c.pid(), Reason: reason})
+	c.end(FIN, reason)
+	return errStopped
 }
 
-// finish closes the socket. An end that closes with bytes unread resets the connection, so for
-// FIN the end of the stream is sent first.
-func (s *socket) finish(how Close) {
-	if how == RST {
-		_ = s.tcp.SetLinger(0) // fails only on a socket that is gone
-	} else {
-		_ = s.tcp.CloseWrite()
-	}
-	_ = s.tcp.Close()
+// command numbers what a unit asks of the server.
+func (c *connection) command(u *unit) *Command {
+	return &Command{ID: commands.Add(1), Conn: c.number, PID: c.pid(), Statements: u.statements}
 }
+
+// unreachable is a server that can't be connected to.
+type unreachable struct{ error }
 
 // link joins client and server until one of them leaves or the connection is ended. packet is
 // the client's start-up packet.
@@ -141,20 +158,16 @@ func (c *connection) adopt(tcp *net.TCPConn) bool {
 	return true
 }
 
-// mute stops all data and lays down how the client's end will close.
+// mute stops all data and lays down how the client's end will close, which the link then does.
+// Hang leaves both sockets open.
 func (c *connection) mute(how Close, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if isClosed(c.muted) {
+		return
+	}
+	c.how, c.hung = how, how == Hang
 	c.silence(reason)
-	c.how = how
-}
-
-// hang stops all data and leaves both sockets open.
-func (c *connection) hang(reason string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.silence(reason)
-	c.hung = true
 }
 
 // silence is called with mu held. The first reason is kept.

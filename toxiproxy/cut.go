@@ -59,9 +59,9 @@ func without(faults []*Fault, f *Fault) []*Fault {
 
 // Pipe passes units on until one is cut.
 func (t *cutToxic) Pipe(stub *toxics.ToxicStub) {
-	t.conn.run(stub, func(chunk *stream.StreamChunk) error {
+	t.conn.run(stub, stream.Upstream, func(chunk *stream.StreamChunk) error {
 		return t.pass(stub, chunk)
-	}, t.conn.clientLeft)
+	})
 }
 
 // pass sends one unit to the server, if it is not cut.
@@ -77,7 +77,7 @@ func (t *cutToxic) pass(stub *toxics.ToxicStub, chunk *stream.StreamChunk) error
 	case <-stub.Interrupt:
 		return errInterrupted
 	}
-	return c.deliver(stub, chunk)
+	return c.deliver(stub, chunk, c.muted)
 }
 
 // depart enters the command in the flight, or cuts it; false when it was cut.
@@ -98,17 +98,12 @@ func (c *connection) depart(u *unit) bool {
 	return true
 }
 
-// cut ends the connection in front of the command.
+// cut ends the connection in front of the command. What the server says from here on the client
+// never sees, be it to an earlier command.
 func (c *connection) cut(f *Fault, cmd Command) {
-	c.flight.mu.Lock()
-	f.aim(c.client, c.flight.admitted)
-	c.flight.mu.Unlock()
+	c.flight.cut(f)
 	why := "cut by " + f.Close.String() + " before " + cmd.Label()
 	c.because(why)
 	f.fire(c.proxy, Event{Conn: c.number, PID: cmd.PID, Command: cmd})
-	if f.Close == Hang {
-		c.hang(why)
-		return
-	}
-	c.end(f.Close, why)
+	c.mute(f.Close, why)
 }

@@ -19,9 +19,9 @@ type dropAckToxic struct {
 
 // Pipe passes the server's bytes on until a fault fires.
 func (t *dropAckToxic) Pipe(stub *toxics.ToxicStub) {
-	t.conn.run(stub, func(chunk *stream.StreamChunk) error {
+	t.conn.run(stub, stream.Downstream, func(chunk *stream.StreamChunk) error {
 		return t.pass(stub, chunk)
-	}, t.conn.serverLeft)
+	})
 }
 
 // pass sends on what the client may see.
@@ -43,12 +43,12 @@ func (t *dropAckToxic) pass(stub *toxics.ToxicStub, chunk *stream.StreamChunk) e
 	}
 	if len(data) > 0 {
 		forward := &stream.StreamChunk{Data: data, Timestamp: chunk.Timestamp}
-		if err := c.deliver(stub, forward); err != nil {
+		if err := c.deliver(stub, forward, c.ended); err != nil {
 			return err
 		}
 	}
 	if fired != nil {
-		c.drop(stub, fired)
+		c.drop(fired)
 		return errStopped
 	}
 	return nil
@@ -68,17 +68,11 @@ func (c *connection) tell(v verdict) {
 	}
 }
 
-// drop fires the fault of a command that the server has executed. What earlier commands were
-// answered is still written before the client's end is closed, so the stub is closed first.
-func (c *connection) drop(stub *toxics.ToxicStub, p *pending) {
+// drop fires the fault of a command that the server has executed.
+func (c *connection) drop(p *pending) {
 	f := p.fault
 	why := "acknowledgement of " + p.command.Label() + " dropped by " + f.Close.String()
 	c.because(why)
 	f.fire(c.proxy, Event{Conn: c.number, PID: c.pid(), Command: p.command, Answer: p.answer})
-	if f.Close == Hang {
-		c.hang(why)
-		return
-	}
 	c.mute(f.Close, why)
-	stub.Close()
 }

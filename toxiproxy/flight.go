@@ -14,6 +14,7 @@ type flight struct {
 	ready    bool  // the first ReadyForQuery came
 	pid      uint32
 	client   *socket
+	over     bool // the connection was cut in front of a command
 }
 
 // pending is one command under way. A cycle that is flushed in parts has one for each part that
@@ -61,6 +62,14 @@ func (f *flight) depart(p *pending) {
 	f.aim()
 }
 
+// cut drops all that comes from the server, and tells the fault what the client has seen.
+func (f *flight) cut(fault *Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.over = true
+	fault.aim(f.client, f.admitted)
+}
+
 // current is the command that the server is answering, nil if it has none.
 func (f *flight) current() *pending {
 	if !f.ready {
@@ -88,6 +97,9 @@ func (f *flight) aim() {
 func (f *flight) judge(m message) verdict {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.over {
+		return verdict{}
+	}
 	p := f.current()
 	doomed := p != nil && p.fault != nil
 	v := verdict{keep: !doomed || m.kind == 'G'}

@@ -88,10 +88,10 @@ func (p *Proxy) leave(h *held) {
 
 // Pipe frames the client's bytes and passes them on unit by unit.
 func (t *holdToxic) Pipe(stub *toxics.ToxicStub) {
-	t.conn.run(stub, func(chunk *stream.StreamChunk) error {
+	t.conn.run(stub, stream.Upstream, func(chunk *stream.StreamChunk) error {
 		t.conn.frontend.push(chunk.Data)
 		return t.pass(stub, chunk)
-	}, t.conn.clientLeft)
+	})
 }
 
 // pass sends on what is whole, each command after its release.
@@ -125,7 +125,8 @@ func (t *holdToxic) hand(stub *toxics.ToxicStub, u *unit, chunk *stream.StreamCh
 	case <-stub.Interrupt:
 		return errInterrupted
 	}
-	return t.conn.send(stub, &stream.StreamChunk{Data: u.data, Timestamp: chunk.Timestamp})
+	whole := &stream.StreamChunk{Data: u.data, Timestamp: chunk.Timestamp}
+	return send(stub, whole, t.conn.muted)
 }
 
 // wait returns once the command may go. Bytes behind it are gathered meanwhile, for only a client

@@ -16,19 +16,22 @@ var (
 )
 
 // run is the loop of this package's toxics: pass gets each chunk until it gives an error or the
-// connection is muted; from then on chunks are swallowed, for a stub that is not read leaks the
-// goroutines in front of it. over runs at the end of the input, before the stub is closed.
-func (c *connection) run(stub *toxics.ToxicStub, pass func(*stream.StreamChunk) error,
-	over func()) {
+// connection is muted. From then on chunks are swallowed, for a stub that is not read leaks the
+// goroutines in front of it.
+func (c *connection) run(stub *toxics.ToxicStub, to stream.Direction,
+	pass func(*stream.StreamChunk) error) {
 	err := c.loop(stub, pass)
 	if errors.Is(err, errStopped) {
+		if to == stream.Downstream && !c.hanging() {
+			stub.Close() // the link closes the client's end, behind what it was answered before
+		}
 		err = c.loop(stub, nil)
 	}
 	if errors.Is(err, errInterrupted) {
 		c.end(FIN, err.Error()) // what this toxic had in hand is lost
 		return
 	}
-	over()
+	c.left(to)
 	stub.Close()
 	c.parts.Done()
 }
@@ -61,42 +64,38 @@ func (c *connection) loop(stub *toxics.ToxicStub, pass func(*stream.StreamChunk)
 
 // deliver passes a chunk to the end of the link, in pieces: Toxiproxy's reader there loses data
 // behind a chunk that is longer than its buffer of maxRead bytes.
-func (c *connection) deliver(stub *toxics.ToxicStub, chunk *stream.StreamChunk) error {
+func (c *connection) deliver(stub *toxics.ToxicStub, chunk *stream.StreamChunk,
+	stop chan struct{}) error {
 	for data := range slices.Chunk(chunk.Data, maxRead) {
 		piece := &stream.StreamChunk{Data: data, Timestamp: chunk.Timestamp}
-		if err := c.send(stub, piece); err != nil {
+		if err := send(stub, piece, stop); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// send passes a chunk to the next stub.
-func (c *connection) send(stub *toxics.ToxicStub, chunk *stream.StreamChunk) error {
+// send passes a chunk to the next stub, unless stop is closed first.
+func send(stub *toxics.ToxicStub, chunk *stream.StreamChunk, stop chan struct{}) error {
 	select {
 	case stub.Output <- chunk:
 		return nil
-	case <-c.muted:
+	case <-stop:
 		return errStopped
 	case <-stub.Interrupt:
 		return errInterrupted
 	}
 }
 
-// clientLeft runs when the stream from the client has ended. A connection that is still whole is
-// closed by the link, behind the bytes that are on their way.
-func (c *connection) clientLeft() {
-	select {
-	case <-c.muted:
+// left runs when the stream to that direction has ended. Of a connection that is whole the link
+// closes the ends, behind the bytes that are on their way. One that is muted has none: the client
+// that left takes it down, the server that left does not, lest a client that hangs is told.
+func (c *connection) left(to stream.Direction) {
+	switch {
+	case !isClosed(c.muted):
+	case to == stream.Upstream:
 		c.end(c.manner(), "its client left")
-	default:
-	}
-}
-
-// serverLeft runs when the stream from the server has ended. A client that was left hanging is
-// not told.
-func (c *connection) serverLeft() {
-	if c.hanging() {
+	case c.hanging():
 		<-c.ended
 	}
 }

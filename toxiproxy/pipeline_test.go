@@ -1,8 +1,10 @@
 package toxiproxy_test
 
 import (
+	"errors"
 	"io"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -143,6 +145,34 @@ func TestDropInAPipeline(t *testing.T) {
 			r.await(toxiproxy.Closed, "")
 			r.gone(fired.PID)
 			require.Equal(t, []int64{1, 2}, r.ids())
+			require.Zero(t, f.Leaked())
+		})
+	}
+}
+
+// A cut in a pipeline leaves what was answered before it to the client.
+func TestCutInAPipeline(t *testing.T) {
+	for _, how := range []toxiproxy.Close{toxiproxy.FIN, toxiproxy.RST} {
+		t.Run(how.String(), func(t *testing.T) {
+			r := newRig(t)
+			c := r.raw()
+			r.Gate(true)
+			for _, id := range []string{"1", "2", "3"} {
+				c.send(append(execute("INSERT INTO entry VALUES ("+id+")"), &pgproto3.Sync{})...)
+			}
+			require.NoError(t, r.Release(r.await(toxiproxy.Held, "").Command, nil))
+			second := r.await(toxiproxy.Held, "").Command
+			r.await(toxiproxy.Answered, "INSERT entry")
+			f := &toxiproxy.Fault{At: toxiproxy.BeforeCommand, Close: how}
+			require.NoError(t, r.Release(second, f))
+			c.expect("12CZ")
+			_, err := c.Frontend.Receive()
+			require.Error(t, err)
+			require.Equal(t, how == toxiproxy.RST, errors.Is(err, syscall.ECONNRESET))
+			r.await(toxiproxy.Closed, "")
+			r.gone(second.PID)
+			require.Equal(t, []int64{1}, r.ids())
+			require.Equal(t, 1, f.Fired())
 			require.Zero(t, f.Leaked())
 		})
 	}

@@ -119,7 +119,7 @@ func (p *Proxy) Refused() []string {
 func (p *Proxy) Sever(how Close) {
 	for _, c := range p.open() {
 		if how == Hang {
-			c.hang("severed by hang")
+			c.mute(Hang, "severed by hang")
 		} else {
 			c.end(how, "severed by "+how.String())
 		}
@@ -202,66 +202,8 @@ func (p *Proxy) dial() (*net.TCPConn, error) {
 	return conn.(*net.TCPConn), nil
 }
 
-// unreachable is a server that can't be connected to.
-type unreachable struct{ error }
-
-// serve sees one connection from its first byte to its Closed event.
-func (c *connection) serve() {
-	defer c.proxy.serving.Done()
-	hello, err := c.greet()
-	var refused *refusal
-	var down *unreachable
-	switch {
-	case errors.As(err, &refused):
-	case err != nil:
-	case hello.cancel:
-		err = c.cancel(hello.packet)
-	default:
-		err = c.link(hello.packet)
-	}
-	switch {
-	case refused != nil:
-		c.say(refused.sqlState, refused.reason)
-		_ = c.refuse(refused)
-	case errors.As(err, &down):
-		c.say("08006", down.Error())
-	}
-	c.end(FIN, fmt.Sprint(err))
-	c.forget(hello.cancel)
-}
-
-// say tells the client why it is turned away, if there is a code for it.
-func (c *connection) say(sqlState, reason string) {
-	if sqlState != "" {
-		text := fmt.Sprintf("wire %s: %s", c.proxy.config.Name, reason)
-		_, _ = c.client.tcp.Write(errorResponse(sqlState, text)) // it may be gone already
-	}
-}
-
-// refuse turns the connection away by name.
-func (c *connection) refuse(why error) error {
-	p := c.proxy
-	reason := fmt.Sprintf("wire %s: connection %d: %v", p.config.Name, c.number, why)
+func (p *Proxy) forget(c *connection) {
 	p.mu.Lock()
-	p.refused = append(p.refused, reason)
-	p.mu.Unlock()
-	p.notify(Event{Kind: Refused, Conn: c.number, PID: c.pid(), Reason: reason})
-	c.end(FIN, reason)
-	return errStopped
-}
-
-// forget takes the connection off the list and says that it is over. A CancelRequest was no
-// connection in the listener's sense.
-func (c *connection) forget(cancel bool) {
-	c.proxy.mu.Lock()
-	delete(c.proxy.connections, c.number)
-	c.proxy.mu.Unlock()
-	if !cancel {
-		c.proxy.notify(Event{Kind: Closed, Conn: c.number, PID: c.pid(), Reason: c.why()})
-	}
-}
-
-// command numbers what a unit asks of the server.
-func (c *connection) command(u *unit) *Command {
-	return &Command{ID: commands.Add(1), Conn: c.number, PID: c.pid(), Statements: u.statements}
+	defer p.mu.Unlock()
+	delete(p.connections, c.number)
 }
