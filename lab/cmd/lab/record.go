@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -49,18 +50,60 @@ func (g *gate) writeRecord(dir string) error {
 		return err
 	}
 	for _, e := range r.Entries {
-		e.Waits = nil // the transcripts show them, under names that mean something
-		e.Reason, e.Detail = withoutPaths(e.Reason), withoutPaths(e.Detail)
-		e.Offences = nil // those of what was not run repeat its reason
-		if err := report.Append(dir, e); err != nil {
+		if err := report.Append(dir, lean(e)); err != nil {
 			return err
 		}
 	}
 	told := filepath.Join(g.dir, "transcripts")
-	if err := os.CopyFS(filepath.Join(dir, "transcripts"), os.DirFS(told)); err != nil {
+	if err := copyTranscripts(filepath.Join(dir, "transcripts"), told); err != nil {
 		return err
 	}
 	return lightEnough(dir)
+}
+
+// lean leaves out what the transcripts tell as well: waits, schedule, and the law of a scenario.
+// The offences of what was not run repeat its reason.
+func lean(e report.Entry) report.Entry {
+	e.Waits, e.Replay, e.Offences = nil, "", nil
+	switch e.Suite {
+	case report.Scenario, report.Loop, report.Free:
+		e.Law = ""
+	}
+	e.Reason, e.Detail = withoutPaths(e.Reason), withoutPaths(e.Detail)
+	return e
+}
+
+// copyTranscripts copies them, the long ones cut.
+func copyTranscripts(to, from string) error {
+	files, err := os.ReadDir(from)
+	if err == nil {
+		err = os.MkdirAll(to, 0o755)
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(from, f.Name()))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, f.Name()), cut(text), 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// transcriptLines is how many lines of a transcript are recorded.
+const transcriptLines = 50
+
+func cut(text []byte) []byte {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	if len(lines) <= transcriptLines+1 {
+		return text
+	}
+	rest := fmt.Sprintf("… (%d more lines)\n", len(lines)-1-transcriptLines)
+	return append(bytes.Join(lines[:transcriptLines], nil), rest...)
 }
 
 // absolutePath matches what only this machine has, up to its last element.

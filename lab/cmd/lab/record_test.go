@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,10 +55,14 @@ func TestNothingIsRecordedOfARunThatDidNotHold(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(g.root, "logs", "recorded"))
 }
 
+func TestALongTranscriptIsCutAndSaysSo(t *testing.T) {
+	exact := strings.Repeat("line\n", transcriptLines)
+	require.Equal(t, exact, string(cut([]byte(exact))))
+	require.Equal(t, exact+"… (2 more lines)\n", string(cut([]byte(exact+"a\nb\n"))))
+}
+
 func TestARecordThatIsTooHeavyIsRefused(t *testing.T) {
-	g := recording(t, report.Entry{Name: "retry"})
-	heavy := filepath.Join(g.dir, "transcripts", "heavy.txt")
-	require.NoError(t, os.WriteFile(heavy, make([]byte, recordBound), 0o644))
+	g := recording(t, report.Entry{Name: "retry", Detail: strings.Repeat("x", recordBound)})
 	require.ErrorContains(t, g.keepRecord(), "weighs")
 	require.NoDirExists(t, filepath.Join(g.root, "logs", "recorded"))
 }
