@@ -45,7 +45,8 @@ func TestSlicedStreamIsIdentical(t *testing.T) {
 			_, err := c.Exec(ctx, insert, 1, big)
 			require.NoError(t, err)
 			var sum, body string
-			require.NoError(t, c.QueryRow(ctx, "SELECT md5(body), body FROM entry").Scan(&sum, &body))
+			row := c.QueryRow(ctx, "SELECT md5(body), body FROM entry")
+			require.NoError(t, row.Scan(&sum, &body))
 			require.Equal(t, fmt.Sprintf("%x", md5.Sum([]byte(big))), sum)
 			require.Equal(t, big, body)
 			require.Empty(t, r.Refused())

@@ -31,7 +31,8 @@ func clientStream() []byte {
 		&pgproto3.Execute{},
 		&pgproto3.Flush{},
 		&pgproto3.Bind{DestinationPortal: "p", PreparedStatement: "s",
-			ParameterFormatCodes: []int16{1}, Parameters: [][]byte{bytes.Repeat([]byte("x"), 300), {}}},
+			ParameterFormatCodes: []int16{1},
+			Parameters:           [][]byte{bytes.Repeat([]byte("x"), 300), {}}},
 		&pgproto3.Execute{Portal: "p", MaxRows: 1},
 		&pgproto3.Close{ObjectType: 'S', Name: "s"},
 		&pgproto3.Sync{},
@@ -127,8 +128,8 @@ func TestFrontendRefuses(t *testing.T) {
 		"length above a GiB": []byte("Q\x7f\xff\xff\xff"),
 		"no end of string":   []byte("Q\x00\x00\x00\x05x"),
 		"bind without end":   []byte("B\x00\x00\x00\x06\x00\x00S\x00\x00\x00\x04"),
-		"argument too long": append([]byte("B\x00\x00\x00\x10\x00\x00\x00\x00\x00\x01\x00\x00\x00\x09xx"),
-			"S\x00\x00\x00\x04"...),
+		"argument too long": []byte("B\x00\x00\x00\x10\x00\x00\x00\x00\x00\x01" +
+			"\x00\x00\x00\x09xxS\x00\x00\x00\x04"),
 	} {
 		_, passed, err := units(t, [][]byte{in})
 		require.Error(t, err, name)

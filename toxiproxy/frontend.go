@@ -37,7 +37,7 @@ func newFrontend() *frontend {
 // push adds a chunk, which must not be changed any more.
 func (f *frontend) push(chunk []byte) {
 	if len(f.buf) == 0 {
-		f.buf = chunk[:len(chunk):len(chunk)] // a slicer's chunks share one array: never append to it
+		f.buf = chunk[:len(chunk):len(chunk)] // a slicer's chunks share one array: no append to it
 		return
 	}
 	f.buf = append(f.buf, chunk...)

@@ -92,9 +92,10 @@ func TestLabelOfSeveral(t *testing.T) {
 }
 
 func TestLocal(t *testing.T) {
-	for _, sql := range []string{"", ";", "-- ping", "/* */", "BEGIN", "begin isolation level serializable",
-		"START TRANSACTION", "BEGIN; SET LOCAL lock_timeout = 1; SET x TO y", "SET a = 1", "RESET ALL",
-		"SHOW a", "DISCARD ALL", "DEALLOCATE ALL"} {
+	for _, sql := range []string{"", ";", "-- ping", "/* */", "BEGIN",
+		"begin isolation level serializable", "START TRANSACTION",
+		"BEGIN; SET LOCAL lock_timeout = 1; SET x TO y", "SET a = 1", "RESET ALL", "SHOW a",
+		 "DISCARD ALL", "DEALLOCATE ALL"} {
 		require.True(t, simple(sql).Local(), sql)
 		require.True(t, Command{Statements: []Statement{{SQL: sql}}}.Local(), sql)
 	}
@@ -130,7 +131,8 @@ func TestCommitted(t *testing.T) {
 
 // Whatever the SQL, it is cut without a crash, and nothing but blanks and comments is lost.
 func FuzzLabel(f *testing.F) {
-	for _, s := range []string{"SELECT 1;--x", "/*/*", "E'\\", "$a$;$a$", `"a""`, "WITH (", "$1$", "é."} {
+	for _, s := range []string{"SELECT 1;--x", "/*/*", "E'\\", "$a$;$a$", `"a""`, "WITH (",
+		"$1$", "é."} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, sql string) {

@@ -239,7 +239,8 @@ func TestExtendedCopy(t *testing.T) {
 	require.Equal(t, []string{"COPY 1"}, r.await(toxiproxy.Answered, "COPY entry").Answer.Tags)
 	c.send(query("INSERT INTO entry VALUES (2)"))
 	c.expect("CZ")
-	require.Equal(t, []string{"INSERT 0 1"}, r.await(toxiproxy.Answered, "INSERT entry").Answer.Tags)
+	answer := r.await(toxiproxy.Answered, "INSERT entry").Answer
+	require.Equal(t, []string{"INSERT 0 1"}, answer.Tags)
 
 	c.send(query("COPY entry FROM STDIN"))
 	c.expect("G")

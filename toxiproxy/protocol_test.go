@@ -131,7 +131,7 @@ func TestRefused(t *testing.T) {
 		"protocol 2":  {[]byte{0, 0, 0, 8, 0, 2, 0, 0}, "protocol 2.0"},
 		"http":        {[]byte("GET / HTTP/1.1\r\n\r\n"), "no PostgreSQL start-up"},
 		"direct TLS":  {[]byte{0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0}, "speaks TLS"},
-		"TLS anyway":  {append(bytes.Clone(tlsRequest), 0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0), "speaks TLS"},
+		"TLS anyway":  {append(bytes.Clone(tlsRequest), 0x16, 3, 1, 0, 5, 1, 0), "speaks TLS"},
 		"TLS for ever": {bytes.Join([][]byte{gssRequest, tlsRequest, gssRequest, tlsRequest}, nil),
 			"again and again"},
 		"half a packet": {startup()[:11], "middle of its start-up"},

@@ -78,8 +78,8 @@ func (c *connection) packet() ([]byte, error) {
 		return nil, &refusal{"", "its client speaks TLS, which this wire can't read; " +
 			"connect with sslmode=disable"}
 	}
-	if _, err := io.ReadFull(c.client.tcp, packet[1:]); err != nil {
-		return nil, &refusal{"", "its client left in the middle of its start-up packet"}
+	if err := c.rest(packet[1:]); err != nil {
+		return nil, err
 	}
 	size := binary.BigEndian.Uint32(packet)
 	if size < 8 || size > maxStartup {
@@ -87,10 +87,19 @@ func (c *connection) packet() ([]byte, error) {
 			"its client opens with a packet of %d bytes, which is no PostgreSQL start-up", size)}
 	}
 	packet = append(packet, make([]byte, size-8)...)
-	if _, err := io.ReadFull(c.client.tcp, packet[8:]); err != nil {
-		return nil, &refusal{"", "its client left in the middle of its start-up packet"}
+	if err := c.rest(packet[8:]); err != nil {
+		return nil, err
 	}
 	return packet, nil
+}
+
+// rest reads what must follow.
+func (c *connection) rest(b []byte) error {
+	_, err := io.ReadFull(c.client.tcp, b)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &refusal{"", "its client left in the middle of its start-up packet"}
+	}
+	return err
 }
 
 // replication refuses a start-up packet that asks for a replication connection.

@@ -105,8 +105,8 @@ func (r *rig) meddle(stop chan struct{}) error {
 		case 0:
 			r.Gate(true)
 		case 1:
-			f := &toxiproxy.Fault{At: toxiproxy.Place(random.IntN(2)), Close: closes[random.IntN(2)],
-				Skip: random.IntN(3)}
+			f := &toxiproxy.Fault{At: toxiproxy.Place(random.IntN(2)),
+				Close: closes[random.IntN(2)], Skip: random.IntN(3)}
 			faults = append(faults, f)
 			r.Arm(f)
 		case 2:
