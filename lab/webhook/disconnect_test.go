@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"webhooklab/lab/inbox"
+	"webhooklab/lab/webhook"
 )
 
 // write sends a whole signed request over a bare connection.
@@ -94,15 +98,20 @@ func TestShutdownFinishesWhatIsUnderWay(t *testing.T) {
 
 // A wait for somebody else's transaction is bounded: the sender is told to come again.
 func TestWorkIsBounded(t *testing.T) {
-	d := newDoor(t, func(_ *door, b *building) {
-		b.options.Limits.WorkTimeout = 100 * time.Millisecond
-		b.options.Limits.RetryAfter = 1500 * time.Millisecond
-	})
+	d := newDoor(t)
 	d.send(t, "/snapshots", snapshot("e1", "o", 1, `{}`))
 	release := d.holdObject(t)
-	r := d.send(t, "/snapshots", snapshot("e2", "o", 2, `{}`))
-	require.Equal(t, http.StatusServiceUnavailable, r.Status)
-	require.Equal(t, "2", r.Header.Get("Retry-After"), "whole seconds, not too soon")
+	hasty, err := webhook.NewHandler([]webhook.Route{
+		d.route("/snapshots", webhook.SnapshotBody, webhook.Snapshots(d.db, inbox.Options{})),
+	}, webhook.Options{DB: d.db, Limits: webhook.Limits{
+		WorkTimeout: 100 * time.Millisecond, RetryAfter: 1500 * time.Millisecond,
+	}})
+	require.NoError(t, err)
+	answer := httptest.NewRecorder()
+	hasty.ServeHTTP(answer,
+		signed(t, "http://x/snapshots", []byte(snapshot("e2", "o", 2, `{}`))))
+	require.Equal(t, http.StatusServiceUnavailable, answer.Code)
+	require.Equal(t, "2", answer.Header().Get("Retry-After"), "whole seconds, not too soon")
 	require.Equal(t, 1, d.number(t, `SELECT count(*) FROM webhook_inbox`))
 	release()
 	require.Equal(t, "applied", d.send(t, "/snapshots", snapshot("e2", "o", 2, `{}`)).Outcome)
