@@ -155,3 +155,31 @@ func TestOddTextIsStoredUnaltered(t *testing.T) {
 	require.NotContains(t, d.logs.String(), "\x1b")
 	require.NotContains(t, d.logs.String(), "\u202e")
 }
+
+// Ids and types that come in headers are as hostile as those in bodies.
+func TestHostileHeadersEndInOneAnswer(t *testing.T) {
+	d := newDoor(t, func(d *door, b *building) {
+		if d == nil {
+			return
+		}
+		intake := webhook.Intake(d.db, inbox.Options{})
+		b.routes = append(b.routes, d.route("/github", webhook.GitHubEvent, intake),
+			d.route("/shopify", webhook.ShopifyEvent, intake))
+	})
+	for i, c := range []struct{ id, kind, says string }{
+		{"", "push", "event_id_missing"},
+		{strings.Repeat("e", 10_000), "push", "event_id_too_long"},
+		{"e\xff", "push", "event_id_not_utf8"},
+		{"e1", "", "event_type_missing"},
+		{"e1", "\xff", "event_type_not_utf8"},
+		{"e1", strings.Repeat("t", 2000), "event_type_too_long"},
+		{"'; DROP é", "x@example.org <b>", "accepted"},
+	} {
+		r := d.send(t, "/github", `{}`, "X-GitHub-Delivery", c.id, "X-GitHub-Event", c.kind)
+		require.Equal(t, c.says, r.Outcome+r.Code)
+		require.Equal(t, i+1, d.number(t, `SELECT count(*) FROM webhook_delivery`))
+	}
+	r := d.send(t, "/shopify", `{}`, "X-Shopify-Event-Id", "e2", "X-Shopify-Topic", "t",
+		"X-Shopify-Webhook-Id", strings.Repeat("\xff", 2000))
+	require.Equal(t, "accepted", r.Outcome, "an attempt's name decides nothing")
+}
