@@ -21,6 +21,7 @@ import (
 type tally struct {
 	sequences, overlaps int
 	armed, fired        int // faults
+	rounds              int // at most, until all had come to an end
 	answers             map[string]int
 }
 
@@ -46,7 +47,7 @@ func (c tally) minus(o tally) tally {
 	}
 	return tally{
 		c.sequences - o.sequences, c.overlaps - o.overlaps,
-		c.armed - o.armed, c.fired - o.fired, answers,
+		c.armed - o.armed, c.fired - o.fired, c.rounds, answers,
 	}
 }
 

@@ -32,21 +32,25 @@ func (c cutPlan) GoString() string {
 func drawCuts(t *rapid.T) []cutPlan {
 	cuts := make([]cutPlan, rapid.IntRange(0, 2).Draw(t, "cuts"))
 	for i := range cuts {
-		c := cutPlan{
-			sever: rapid.IntRange(0, 4).Draw(t, "sever") == 4,
-			skip:  rapid.IntRange(0, 8).Draw(t, "skip"),
-		}
-		closes := []toxiproxy.Close{toxiproxy.FIN, toxiproxy.RST, toxiproxy.Hang}
-		if c.sever {
-			closes = closes[:2]
-		}
-		c.close = rapid.SampledFrom(closes).Draw(t, "close")
-		c.at = rapid.SampledFrom([]toxiproxy.Place{
-			toxiproxy.AfterCommand, toxiproxy.BeforeCommand,
-		}).Draw(t, "at")
-		cuts[i] = c
+		cuts[i] = drawCut(t)
 	}
 	return cuts
+}
+
+func drawCut(t *rapid.T) cutPlan {
+	c := cutPlan{
+		sever: rapid.IntRange(0, 4).Draw(t, "sever") == 4,
+		skip:  rapid.IntRange(0, 8).Draw(t, "skip"),
+	}
+	closes := []toxiproxy.Close{toxiproxy.FIN, toxiproxy.RST, toxiproxy.Hang}
+	if c.sever {
+		closes = closes[:2]
+	}
+	c.close = rapid.SampledFrom(closes).Draw(t, "close")
+	c.at = rapid.SampledFrom([]toxiproxy.Place{
+		toxiproxy.AfterCommand, toxiproxy.BeforeCommand,
+	}).Draw(t, "at")
+	return c
 }
 
 // wired is a sender whose receiver has a wire between itself and the database.
@@ -61,6 +65,8 @@ type wired struct {
 	hung    bool               // its connection was left hanging
 	armed   []*toxiproxy.Fault
 	severs  []*severing
+	pids    []uint32 // of the connections since it was last severed
+	broken  int      // of those that were severed, how many its receiver may not know of yet
 }
 
 // severing counts a session's commands down to the moment when its connections are severed.
@@ -70,15 +76,20 @@ type severing struct {
 	fired bool
 }
 
-// wiredSenders are closed with the test, first the receivers and then their wires.
 func (s subject) wiredSenders(t testing.TB, n int) []*wired {
+	return wiredTo(t, ground.database.DSN(), s.new, "sender", n)
+}
+
+// wiredTo gives senders to this database. They are closed with the test, first the receivers and
+// then their wires.
+func wiredTo(t testing.TB, dsn string, newReceiver lab.NewReceiver, name string, n int) []*wired {
 	t.Helper()
-	u, err := url.Parse(ground.database.DSN())
+	u, err := url.Parse(dsn)
 	require.NoError(t, err)
 	upstream := u.Host
 	all := make([]*wired, n)
 	for i := range all {
-		w := &wired{called: fmt.Sprintf("sender_%d", i+1)}
+		w := &wired{called: fmt.Sprintf("%s_%d", name, i+1)}
 		w.mu.Lock() // the wire's own goroutines will ask for it
 		w.wire, err = toxiproxy.Open(toxiproxy.Config{
 			Name: w.called, Upstream: upstream, Notify: w.hear,
@@ -87,7 +98,7 @@ func (s subject) wiredSenders(t testing.TB, n int) []*wired {
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, w.wire.Close()) })
 		u.Host = w.wire.Addr()
-		w.receiver, err = s.new(t.Context(), u.String())
+		w.receiver, err = newReceiver(t.Context(), u.String())
 		require.NoError(t, err)
 		t.Cleanup(func() {
 			w.wire.Sever(toxiproxy.FIN)
@@ -100,15 +111,23 @@ func (s subject) wiredSenders(t testing.TB, n int) []*wired {
 
 func (w *wired) name() string { return w.called }
 
-// send hands one delivery over. A sender whose connection hangs gives up when the fault has fired;
-// the network gives up after it.
+// send hands one delivery over.
 func (w *wired) send(ctx context.Context, h *lab.History, d lab.Delivery) error {
+	return w.do(ctx, h, func(ctx context.Context) error {
+		_, err := h.Record(w.called, w.receiver).Receive(ctx, d)
+		return err
+	})
+}
+
+// do calls the receiver. A sender whose connection hangs gives up when the fault has fired; the
+// network gives up after it.
+func (w *wired) do(ctx context.Context, h *lab.History, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	w.mu.Lock()
 	w.giveUp, w.history = cancel, h
 	w.mu.Unlock()
-	_, err := h.Record(w.called, w.receiver).Receive(ctx, d)
+	err := call(ctx)
 	w.mu.Lock()
 	hung := w.hung
 	w.giveUp, w.hung = nil, false
@@ -149,6 +168,9 @@ func (w *wired) hang() {
 // hear counts commands down to a severing, and notes faults in the history.
 func (w *wired) hear(e toxiproxy.Event) {
 	w.mu.Lock()
+	if e.Kind == toxiproxy.Opened {
+		w.pids = append(w.pids, e.PID)
+	}
 	var now *severing
 	if e.Kind == toxiproxy.Sent && !e.Command.Local() {
 		for _, s := range w.severs {
@@ -170,6 +192,16 @@ func (w *wired) hear(e toxiproxy.Event) {
 	if now != nil {
 		w.wire.Sever(now.close)
 	}
+}
+
+// severed ends what is left of its connections, and gives the pids of all that were.
+func (w *wired) severed() []uint32 {
+	w.wire.Sever(toxiproxy.FIN)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pids := w.pids
+	w.pids, w.broken = nil, w.broken+len(pids)
+	return pids
 }
 
 // heal takes back what was never reached, and says how many faults were armed and how many fired.
