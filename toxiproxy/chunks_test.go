@@ -13,8 +13,8 @@ import (
 	"webhooklab/toxiproxy"
 )
 
-// slices cuts both directions into pieces of the size, in bytes.
-func slices(size int) []toxiproxy.Toxic {
+// sliced cuts both directions into pieces of the size, in bytes.
+func sliced(size int) []toxiproxy.Toxic {
 	attributes := map[string]any{"average_size": size, "size_variation": 0, "delay": 0}
 	return []toxiproxy.Toxic{
 		{Type: "slicer", Stream: "upstream", Attributes: attributes},
@@ -27,8 +27,8 @@ func TestFaultsInSlicedStreams(t *testing.T) {
 	for _, w := range works() {
 		for _, at := range []toxiproxy.Place{toxiproxy.BeforeCommand, toxiproxy.AfterCommand} {
 			t.Run(fmt.Sprintf("%s/%v", w.name, at), func(t *testing.T) {
-				testFault(t, w, at, toxiproxy.FIN, true, slices(1)...)
-				testFault(t, w, at, toxiproxy.RST, false, slices(3)...)
+				testFault(t, w, at, toxiproxy.FIN, true, sliced(1)...)
+				testFault(t, w, at, toxiproxy.RST, false, sliced(3)...)
 			})
 		}
 	}
@@ -38,7 +38,7 @@ func TestFaultsInSlicedStreams(t *testing.T) {
 func TestSlicedStreamIsIdentical(t *testing.T) {
 	for _, size := range []int{1, 2, 7, 1000} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			r := newRig(t, slices(size)...)
+			r := newRig(t, sliced(size)...)
 			c := r.client()
 			ctx := bounded(t)
 			big := strings.Repeat("0123456789abcdef", 500)
@@ -57,7 +57,7 @@ func TestSlicedStreamIsIdentical(t *testing.T) {
 // Two megabytes go through, held, late and in slices.
 func TestLargeLateAndSliced(t *testing.T) {
 	late := map[string]any{"latency": 5}
-	r := newRig(t, append(slices(4096),
+	r := newRig(t, append(sliced(4096),
 		toxiproxy.Toxic{Type: "latency", Stream: "upstream", Attributes: late},
 		toxiproxy.Toxic{Type: "latency", Stream: "downstream", Attributes: late})...)
 	c := r.client()

@@ -170,38 +170,58 @@ func requireLost(t *testing.T, err error, how toxiproxy.Close) {
 	}
 }
 
-// The server's own record of a transaction says whether COMMIT was executed.
+// The server's own record of a transaction says whether COMMIT was executed, and says it before
+// the client is told anything.
 func TestDroppedCommitIsCommitted(t *testing.T) {
-	status := func(t *testing.T, at toxiproxy.Place) string {
-		r := newRig(t)
-		c := r.client()
-		ctx := bounded(t)
-		tx, err := c.Begin(ctx)
-		require.NoError(t, err)
-		_, err = tx.Exec(ctx, insert, 1, "x")
-		require.NoError(t, err)
-		var xid string
-		require.NoError(t, tx.QueryRow(ctx, "SELECT pg_current_xact_id()::text").Scan(&xid))
-		asked := ""
-		ask := func() (status string) {
-			err := r.observer.QueryRow(ctx,
-				"SELECT pg_xact_status($1::text::xid8)", xid).Scan(&status)
-			require.NoError(t, err)
-			return status
-		}
-		f := &toxiproxy.Fault{At: at, Close: toxiproxy.RST,
-			OnFire: func(toxiproxy.Event) { asked = ask() }}
-		r.Arm(f)
-		require.ErrorIs(t, tx.Commit(ctx), pgconn.ErrConnClosed)
-		require.Equal(t, 1, f.Fired())
-		r.gone(c.PgConn().PID())
-		if at == toxiproxy.AfterCommand {
-			require.Equal(t, "committed", asked, "before the client was told")
-		}
-		return ask()
+	want := map[toxiproxy.Place]string{
+		toxiproxy.BeforeCommand: "aborted",
+		toxiproxy.AfterCommand:  "committed",
 	}
-	require.Equal(t, "committed", status(t, toxiproxy.AfterCommand))
-	require.Equal(t, "aborted", status(t, toxiproxy.BeforeCommand))
+	for at, status := range want {
+		for _, how := range []toxiproxy.Close{toxiproxy.FIN, toxiproxy.RST, toxiproxy.Hang} {
+			t.Run(fmt.Sprintf("%v/%v", at, how), func(t *testing.T) {
+				asked, final := commitStatus(t, at, how)
+				require.Equal(t, status, final)
+				if at == toxiproxy.AfterCommand {
+					require.Equal(t, "committed", asked)
+				}
+			})
+		}
+	}
+}
+
+// commitStatus loses a COMMIT, and returns what the server said of its transaction when the fault
+// fired and when its backend was gone.
+func commitStatus(t *testing.T, at toxiproxy.Place, how toxiproxy.Close) (asked, final string) {
+	r := newRig(t)
+	c := r.client()
+	ctx, cancel := context.WithCancel(bounded(t))
+	defer cancel()
+	tx, err := c.Begin(ctx)
+	require.NoError(t, err)
+	_, err = tx.Exec(ctx, insert, 1, "x")
+	require.NoError(t, err)
+	var xid string
+	require.NoError(t, tx.QueryRow(ctx, "SELECT pg_current_xact_id()::text").Scan(&xid))
+	ask := func() (status string) {
+		err := r.observer.QueryRow(bounded(t),
+			"SELECT pg_xact_status($1::text::xid8)", xid).Scan(&status)
+		require.NoError(t, err)
+		return status
+	}
+	f := &toxiproxy.Fault{At: at, Close: how, OnFire: func(toxiproxy.Event) { asked = ask() }}
+	r.Arm(f)
+	done := start(func() error { return tx.Commit(ctx) })
+	r.await(toxiproxy.Fired, "COMMIT")
+	if how == toxiproxy.Hang {
+		cancel()
+	}
+	requireLost(t, done.wait(t), how)
+	require.Equal(t, 1, f.Fired())
+	require.Zero(t, f.Leaked())
+	_ = c.PgConn().Conn().Close()
+	r.gone(c.PgConn().PID())
+	return asked, ask()
 }
 
 // A fault that is never reached says so.

@@ -95,7 +95,7 @@ func TestLocal(t *testing.T) {
 	for _, sql := range []string{"", ";", "-- ping", "/* */", "BEGIN",
 		"begin isolation level serializable", "START TRANSACTION",
 		"BEGIN; SET LOCAL lock_timeout = 1; SET x TO y", "SET a = 1", "RESET ALL", "SHOW a",
-		 "DISCARD ALL", "DEALLOCATE ALL"} {
+		"DISCARD ALL", "DEALLOCATE ALL"} {
 		require.True(t, simple(sql).Local(), sql)
 		require.True(t, Command{Statements: []Statement{{SQL: sql}}}.Local(), sql)
 	}
