@@ -40,7 +40,8 @@ func TestGivenServerServesASuperuser(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "dsn", g.Kind())
 	require.Equal(t, s.Addr(), g.Addr())
-	require.Equal(t, "PostgreSQL "+s.release+" · given server "+s.Addr()+" · its own settings", g.Describe())
+	require.Equal(t, "PostgreSQL "+s.release+" · given server "+s.Addr()+" · its own settings",
+		g.Describe())
 	require.ErrorContains(t, g.Kill(ctx), "not run: the server was given by URL")
 	require.ErrorContains(t, g.Can(Signal), "not run: ")
 	require.NoError(t, g.Can(DeadlockTimeout))
