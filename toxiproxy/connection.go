@@ -11,9 +11,9 @@ import (
 	"github.com/Shopify/toxiproxy/v2/stream"
 )
 
-// linkParts are the goroutines of a connection that are waited for: two readers, two writers, and
-// this package's three toxics.
-const linkParts = 7
+// linkEnds are the goroutines of a connection that are waited for beside this package's toxics: two
+// readers and two writers.
+const linkEnds = 4
 
 // connection is one client's connection and the server's end that belongs to it.
 type connection struct {
@@ -25,7 +25,8 @@ type connection struct {
 	backend  backend
 	flight   flight
 	handed   chan *unit     // from pg_hold to pg_cut, one for each chunk
-	parts    sync.WaitGroup // see linkParts
+	asked    asked          // on a wire of requests
+	parts    sync.WaitGroup // see linkEnds
 
 	muted chan struct{} // closed: nothing passes any more, in either direction
 	ended chan struct{} // closed: both sockets are closed
@@ -54,7 +55,10 @@ func newConnection(p *Proxy, number int, tcp *net.TCPConn) *connection {
 // serve sees the connection from its first byte to its Closed event.
 func (c *connection) serve() {
 	defer c.proxy.serving.Done()
-	hello, err := c.greet()
+	hello, err := greeting{}, error(nil)
+	if !c.proxy.config.Requests {
+		hello, err = c.greet()
+	}
 	switch {
 	case err != nil:
 	case hello.cancel:
@@ -139,7 +143,7 @@ func (c *connection) link(packet []byte) error {
 	c.mu.Lock()
 	c.linked = true
 	c.mu.Unlock()
-	c.parts.Add(linkParts)
+	c.parts.Add(linkEnds + len(c.own()))
 	up, down := stream.Upstream, stream.Downstream
 	never.Toxics.StartLink(c.proxy.server, name+"up", c.client, c.server, up)
 	never.Toxics.StartLink(c.proxy.server, name+"down", c.server, c.client, down)

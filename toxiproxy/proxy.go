@@ -37,6 +37,12 @@ type Config struct {
 	Notify func(Event)
 
 	Toxics []Toxic // Toxiproxy's own, on every connection from its first byte
+
+	// Requests says that the server speaks a protocol of one answer to one request at a time, such
+	// as HTTP/1.1, and not PostgreSQL's. The wire doesn't read it: what a client sends until the
+	// server's first byte is one command, which no gate holds and which faults can cut or rob of
+	// its answer.
+	Requests bool
 }
 
 // Proxy is one wire: a local address behind which every connection is under control.

@@ -30,6 +30,8 @@ func register() {
 		toxics.Register("pg_hold", new(holdToxic))
 		toxics.Register("pg_cut", new(cutToxic))
 		toxics.Register("pg_drop_ack", new(dropAckToxic))
+		toxics.Register("lose_request", new(loseRequestToxic))
+		toxics.Register("lose_response", new(loseResponseToxic))
 	})
 }
 
@@ -107,10 +109,7 @@ func (t Toxic) add(to *shopify.ToxicCollection, number int) (*toxics.ToxicWrappe
 
 // chain gives the connection its toxics: the stock ones first, then ours.
 func (c *connection) chain(to *shopify.ToxicCollection) error {
-	list := append(append([]Toxic(nil), c.proxy.config.Toxics...),
-		Toxic{Type: "pg_hold", Stream: "upstream"},
-		Toxic{Type: "pg_cut", Stream: "upstream"},
-		Toxic{Type: "pg_drop_ack", Stream: "downstream"})
+	list := append(append([]Toxic(nil), c.proxy.config.Toxics...), c.own()...)
 	for i, t := range list {
 		added, err := t.add(to, i)
 		if err != nil {
@@ -123,7 +122,21 @@ func (c *connection) chain(to *shopify.ToxicCollection) error {
 			toxic.conn = c
 		case *dropAckToxic:
 			toxic.conn = c
+		case *loseRequestToxic:
+			toxic.conn = c
+		case *loseResponseToxic:
+			toxic.conn = c
 		}
 	}
 	return nil
+}
+
+// own are this package's toxics for the protocol of the wire.
+func (c *connection) own() []Toxic {
+	if c.proxy.config.Requests {
+		return []Toxic{{Type: "lose_request", Stream: "upstream"},
+			{Type: "lose_response", Stream: "downstream"}}
+	}
+	return []Toxic{{Type: "pg_hold", Stream: "upstream"}, {Type: "pg_cut", Stream: "upstream"},
+		{Type: "pg_drop_ack", Stream: "downstream"}}
 }
