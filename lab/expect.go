@@ -7,6 +7,13 @@ func (l *Lab) Equal(what string, want, got int) {
 	}
 }
 
+// Same is Equal for words.
+func (l *Lab) Same(what, want, got string) {
+	if got != want {
+		l.give(VerdictInvalid, "%s: %s, want %s", what, got, want)
+	}
+}
+
 // Stored demands that so many events of this run are accepted.
 func (l *Lab) Stored(want int) { l.Shows(want, "events") }
 

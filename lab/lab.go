@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -143,37 +142,41 @@ func (l *Lab) Context() context.Context { return l.ctx }
 
 // Kill ends the server the hard way and starts it again on the same address.
 func (l *Lab) Kill() {
+	l.Down()
+	l.Up()
+}
+
+// Down ends the server the hard way, and with it every connection.
+func (l *Lab) Down() {
 	if l.cfg.Server == nil {
 		l.give(VerdictNotRun, "the lab was given no server that it may kill")
 	}
 	if err := l.cfg.Server.Can(postgres.Crash); err != nil {
 		l.give(VerdictNotRun, "%v", err)
 	}
-	l.line("(server killed and restarted)")
-	if err := l.restart(); err != nil {
-		l.give(VerdictUnknown, "kill and restart the server: %v", err)
-	}
-	l.fallen()
-}
-
-func (l *Lab) restart() error {
+	l.line("(server killed)")
 	if err := l.cfg.Server.Kill(l.ctx); err != nil {
-		return err
+		l.give(VerdictUnknown, "kill the server: %v", err)
 	}
-	if err := l.cfg.Server.Restart(l.ctx); err != nil {
-		return err
-	}
-	l.observer.close()
-	o, err := openObserver(l.ctx, l.cfg.DSN)
-	if err != nil {
-		return fmt.Errorf("after the restart: %w", err)
-	}
-	l.observer = o
 	for _, s := range l.kept { // their idle connections are dead
 		s.close()
 	}
 	clear(l.kept)
-	return nil
+	l.fallen()
+}
+
+// Up starts the server again, on the same address.
+func (l *Lab) Up() {
+	l.line("(server started)")
+	if err := l.cfg.Server.Restart(l.ctx); err != nil {
+		l.give(VerdictUnknown, "start the server again: %v", err)
+	}
+	l.observer.close()
+	o, err := openObserver(l.ctx, l.cfg.DSN)
+	if err != nil {
+		l.give(VerdictUnknown, "after the restart: %v", err)
+	}
+	l.observer = o
 }
 
 // fallen waits until no connection of before the kill is left anywhere.

@@ -90,7 +90,7 @@ func (s *Session) Ends() Answer { return s.end() }
 func (s *Session) end() Answer {
 	l := s.lab
 	for range maxSteps {
-		if s.held() == nil {
+		if s.held() == nil || s.ended {
 			break
 		}
 		s.step(nil)
@@ -186,6 +186,41 @@ func (s *Session) Dies() {
 		l.gone(s, ln.pid)
 	}
 	s.ended = false
+}
+
+// Leaves has the sender give up: its request is cancelled while its command is held.
+func (s *Session) Leaves() *Session {
+	l := s.lab
+	l.line("%s: leaves, %s", s.Name, s.status())
+	if s.cancel != nil {
+		s.cancel()
+	}
+	l.poll("the sender of "+s.Name+" to be gone", func() (bool, error) {
+		l.drain()
+		return s.ended, nil
+	})
+	l.tell(s, nil)
+	return s
+}
+
+// RunsOff steps what a receiver still does after its sender has left, until it has sent so many
+// commands of this label.
+func (s *Session) RunsOff(times int, label string) {
+	l := s.lab
+	for range maxSteps {
+		l.poll("the next command of "+s.Name, func() (bool, error) {
+			l.drain()
+			return s.held() != nil, nil
+		})
+		if s.held().command.Label() == label {
+			times--
+		}
+		s.step(nil)
+		if times == 0 {
+			return
+		}
+	}
+	l.give(VerdictUnknown, "%s did not come to its last %s in %d commands", s.Name, label, maxSteps)
 }
 
 // gone waits until a backend is no more.

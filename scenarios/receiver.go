@@ -23,12 +23,14 @@ func Snapshots(ctx context.Context, dsn string) (lab.Receiver, error) {
 }
 
 // open makes the small pool of one session.
-func open(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
+func open(ctx context.Context, dsn string) (*pgxpool.Pool, error) { return openPool(ctx, dsn, 4) }
+
+func openPool(ctx context.Context, dsn string, size int32) (*pgxpool.Pool, error) {
 	cfg, err := postgres.ParsePoolConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: %w", err)
 	}
-	cfg.MaxConns, cfg.MinConns = 4, 0
+	cfg.MaxConns, cfg.MinConns = size, 0
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: %w", err)

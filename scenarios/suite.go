@@ -20,7 +20,7 @@ type Suite struct {
 }
 
 // Suites is everything that the gate plays.
-var Suites = []Suite{SnapshotSuite, EmailSuite, AtomicSuite, LeasedSuite, OutboxSuite}
+var Suites = []Suite{SnapshotSuite, EmailSuite, AtomicSuite, LeasedSuite, OutboxSuite, DoorSuite}
 
 // Named finds a scenario and its suite.
 func Named(name string) (Suite, lab.Scenario, error) {
