@@ -27,12 +27,12 @@ type loseRequestToxic struct {
 // Pipe passes the client's bytes on until a request is cut.
 func (t *loseRequestToxic) Pipe(stub *toxics.ToxicStub) {
 	c := t.conn
-	c.run(stub, func(chunk *stream.StreamChunk) error {
+	c.run(stub, stream.Upstream, func(chunk *stream.StreamChunk) error {
 		if !c.ask() {
 			return errStopped
 		}
-		return c.deliver(stub, chunk)
-	}, c.clientLeft)
+		return c.deliver(stub, chunk, c.muted)
+	})
 }
 
 // ask opens a request, unless one is open, and gives it the armed fault that fits; false when it
@@ -69,19 +69,19 @@ type loseResponseToxic struct {
 // Pipe passes the server's bytes on until a response is lost.
 func (t *loseResponseToxic) Pipe(stub *toxics.ToxicStub) {
 	c := t.conn
-	c.run(stub, func(chunk *stream.StreamChunk) error {
-		if c.doomed(stub) {
+	c.run(stub, stream.Downstream, func(chunk *stream.StreamChunk) error {
+		if c.doomed() {
 			return errStopped
 		}
 		c.flight.mu.Lock()
 		c.flight.admitted += int64(len(chunk.Data))
 		c.flight.mu.Unlock()
-		return c.deliver(stub, chunk)
-	}, c.serverLeft)
+		return c.deliver(stub, chunk, c.ended)
+	})
 }
 
 // doomed closes the request that is being answered, and loses the answer if it has a fault.
-func (c *connection) doomed(stub *toxics.ToxicStub) bool {
+func (c *connection) doomed() bool {
 	c.asked.mu.Lock()
 	open, cmd, f := c.asked.open, c.asked.command, c.asked.fault
 	c.asked.open, c.asked.fault = false, nil
@@ -89,9 +89,7 @@ func (c *connection) doomed(stub *toxics.ToxicStub) bool {
 	if !open || f == nil {
 		return false
 	}
-	c.flight.mu.Lock()
-	f.aim(c.client, c.flight.admitted)
-	c.flight.mu.Unlock()
-	c.drop(stub, &pending{command: cmd, fault: f})
+	c.flight.cut(f)
+	c.drop(&pending{command: cmd, fault: f})
 	return true
 }
