@@ -40,7 +40,7 @@ func TestAMessageIsAddedWithTheCallersChange(t *testing.T) {
 func TestAMessageIsAddedInReadCommittedOnly(t *testing.T) {
 	d := newDatabase(t)
 	for _, level := range []pgx.TxIsoLevel{pgx.RepeatableRead, pgx.Serializable} {
-		tx, err := d.pool.BeginTx(bounded(t), pgx.TxOptions{IsoLevel: level})
+		tx, err := d.connect(t).BeginTx(bounded(t), pgx.TxOptions{IsoLevel: level})
 		require.NoError(t, err)
 		err = inbox.AddMessageTx(bounded(t), tx, newsletter)
 		require.Equal(t, "transaction_not_read_committed",
