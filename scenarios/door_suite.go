@@ -12,6 +12,7 @@ import (
 // DoorSuite is the contract of the HTTP door, before the receiver of snapshots.
 var DoorSuite = Suite{
 	Name:     "door",
+	Title:    "The HTTP door",
 	Receiver: Door,
 	State: append(slices.Clone(lab.ReferenceState), lab.Table{Name: "deliveries", SQL: `
 SELECT source, event_id,

@@ -17,6 +17,7 @@ import (
 // EmailSuite is the contract of email status: forward only, whatever the order.
 var EmailSuite = Suite{
 	Name:     "email",
+	Title:    "Email status: forward only",
 	Receiver: Emails,
 	State: lab.State{
 		{Name: "statuses", SQL: `

@@ -17,6 +17,7 @@ import (
 // LeasedSuite is the contract of receipts that are accepted first and processed by workers later.
 var LeasedSuite = Suite{
 	Name:     "leased",
+	Title:    "Receipts, accepted first and processed by leased workers",
 	Receiver: Leased,
 	State:    receiptState,
 	Laws:     properties.Receipts,

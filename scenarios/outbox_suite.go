@@ -17,6 +17,7 @@ import (
 // OutboxSuite is the contract of effects outside the database.
 var OutboxSuite = Suite{
 	Name:     "outbox",
+	Title:    "Outbox: effects outside the database",
 	Receiver: Outbox,
 	State: lab.State{
 		{Name: "messages", SQL: `

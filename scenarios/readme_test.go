@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,20 +17,18 @@ import (
 
 const readme = "../README.md"
 
-// placeholder is a mark in the README and the block below it, which the code writes.
-var placeholder = regexp.MustCompile("(?s)<!-- ([a-z]+)( [a-z_/]+)? -->\n(.*?)\n<!-- end -->|" +
-	"<!-- ([a-z]+)( [a-z_/]+)? -->\n")
+// shownBlock is a block of the README that the code writes: a mark that says what, and an end.
+var shownBlock = regexp.MustCompile("(?s)<!-- ([a-z]+) ?([a-z_/.]*) -->\n(.*?)<!-- end -->")
 
 // What the README shows is what the code does today. -update writes it anew.
 func TestReadmeShowsWhatTheCodeDoes(t *testing.T) {
 	text, err := os.ReadFile(readme)
 	require.NoError(t, err)
-	want := placeholder.ReplaceAllStringFunc(string(text), func(block string) string {
-		m := placeholder.FindStringSubmatch(block)
-		kind, argument := m[1]+m[4], strings.TrimSpace(m[2]+m[5])
+	want := shownBlock.ReplaceAllStringFunc(string(text), func(block string) string {
+		m := shownBlock.FindStringSubmatch(block)
+		require.NotContains(t, m[3], "<!--", "the block before has no end")
 		mark, _, _ := strings.Cut(block, "\n")
-		return mark + "\n" + strings.TrimRight(shown(t, kind, argument), "\n") + "\n<!-- end -->" +
-			strings.Repeat("\n", strings.Count(block[len(strings.TrimRight(block, "\n")):], "\n"))
+		return mark + "\n" + strings.TrimSpace(shown(t, m[1], m[2])) + "\n<!-- end -->"
 	})
 	if *update {
 		require.NoError(t, os.WriteFile(readme, []byte(want), 0o644))
@@ -44,6 +43,12 @@ func shown(t *testing.T, kind, argument string) string {
 		return fence("go", after(t, argument+".go", "\n\n", 2))
 	case "transcript":
 		return fence("", read(t, "testdata/"+argument+".txt"))
+	case "file":
+		language := ""
+		if strings.HasSuffix(argument, ".sh") {
+			language = "sh"
+		}
+		return fence(language, read(t, "../"+argument))
 	case "matrix":
 		return matrix()
 	case "sins":
@@ -63,13 +68,31 @@ func shown(t *testing.T, kind, argument string) string {
 
 func matrix() string {
 	var b strings.Builder
-	b.WriteString("| scenario | what it proves |\n|---|---|\n")
 	for _, suite := range scenarios.Suites {
-		for _, sc := range suite.Scenarios {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", sc.Name, sc.Law)
+		fmt.Fprintf(&b, "\n**%s**\n\n| scenario | what it proves |\n|---|---|\n", suite.Title)
+		for _, law := range byLaw(suite) {
+			fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(law.scenarios, ", "), law.law)
 		}
 	}
-	return b.String()
+	return strings.TrimSpace(b.String())
+}
+
+type proof struct {
+	law       string
+	scenarios []string
+}
+
+// byLaw gathers the scenarios that prove the same law.
+func byLaw(suite scenarios.Suite) (all []proof) {
+	for _, sc := range suite.Scenarios {
+		name := "`" + sc.Name + "`"
+		if n := len(all); n > 0 && all[n-1].law == sc.Law {
+			all[n-1].scenarios = append(all[n-1].scenarios, name)
+		} else {
+			all = append(all, proof{sc.Law, []string{name}})
+		}
+	}
+	return all
 }
 
 func sins() string {
@@ -84,7 +107,8 @@ func sins() string {
 func laws() string {
 	var b strings.Builder
 	b.WriteString("| law | says |\n|---|---|\n")
-	for _, law := range properties.Snapshots {
+	for _, law := range slices.Concat(properties.Snapshots, properties.Emails,
+		properties.Receipts, properties.Outbox) {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", law.Name, law.Law)
 	}
 	return b.String()

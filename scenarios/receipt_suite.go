@@ -90,6 +90,7 @@ var (
 // AtomicSuite is the contract of receipts that are processed by the transaction that accepts them.
 var AtomicSuite = Suite{
 	Name:     "atomic",
+	Title:    "Receipts, processed by the transaction that accepts them",
 	Receiver: Atomic,
 	State:    receiptState,
 	Laws:     properties.Receipts,

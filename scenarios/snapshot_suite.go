@@ -8,6 +8,7 @@ import (
 // SnapshotSuite is the contract of revisioned snapshots, in the order in which a newcomer reads it.
 var SnapshotSuite = Suite{
 	Name:     "snapshots",
+	Title:    "Snapshots: revisioned states of objects",
 	Receiver: Snapshots,
 	State:    lab.ReferenceState,
 	Laws:     properties.Snapshots,

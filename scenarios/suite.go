@@ -11,6 +11,7 @@ import (
 // the receiver's tables, and the laws that hold after every run.
 type Suite struct {
 	Name      string
+	Title     string // what it is the contract of, in words
 	Receiver  lab.NewReceiver
 	State     lab.State
 	Laws      []lab.Invariant
