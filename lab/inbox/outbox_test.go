@@ -48,7 +48,7 @@ func TestAKeyIsOneMessage(t *testing.T) {
 	elsewhere := changed
 	elsewhere.Topic = "refund"
 	d.enqueue(t, elsewhere)
-	tx, err := d.pool.Begin(bounded(t))
+	tx, err := d.connect(t).Begin(bounded(t))
 	require.NoError(t, err)
 	err = inbox.Enqueue(bounded(t), tx, changed)
 	failure := failsAs(t, inbox.ErrReusedKey, "", err)
