@@ -11,7 +11,6 @@ import (
 
 	"webhooklab/lab"
 	"webhooklab/lab/inbox"
-	"webhooklab/lab/postgres"
 )
 
 // Leased is every sin against the contract of leased receipts, each with the business change that
@@ -56,11 +55,7 @@ type clerk struct {
 
 func clerkWith(change inbox.Change, sin func(*clerk)) lab.NewReceiver {
 	return func(ctx context.Context, dsn string) (lab.Receiver, error) {
-		cfg, err := postgres.ParsePoolConfig(dsn)
-		if err != nil {
-			return nil, err
-		}
-		pool, err := pgxpool.NewWithConfig(ctx, cfg)
+		pool, err := open(ctx, dsn)
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,6 @@ import (
 
 	"webhooklab/lab"
 	"webhooklab/lab/inbox"
-	"webhooklab/lab/postgres"
 )
 
 // Atomic is every sin against the contract of the atomic handler, each with the business change
@@ -35,11 +34,7 @@ type handler struct {
 
 func handlerWith(change inbox.Change, sin func(*handler)) lab.NewReceiver {
 	return func(ctx context.Context, dsn string) (lab.Receiver, error) {
-		cfg, err := postgres.ParsePoolConfig(dsn)
-		if err != nil {
-			return nil, err
-		}
-		pool, err := pgxpool.NewWithConfig(ctx, cfg)
+		pool, err := open(ctx, dsn)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +58,9 @@ func (h *handler) Receive(ctx context.Context, d lab.Delivery) (lab.Answer, erro
 
 // accept inserts the receipt with this status, or takes up one that failed, and writes the delivery
 // down; it says whether there is a change to make.
-func (h *handler) accept(ctx context.Context, q querier, e inbox.Event, status string) (bool, error) {
+func (h *handler) accept(
+	ctx context.Context, q querier, e inbox.Event, status string,
+) (bool, error) {
 	var inserted bool
 	err := q.QueryRow(ctx, `
 INSERT INTO webhook_receipt AS r (source, event_id, event_type, payload, raw_body, model, status,

@@ -12,7 +12,6 @@ import (
 
 	"webhooklab/lab"
 	"webhooklab/lab/inbox"
-	"webhooklab/lab/postgres"
 )
 
 // emailSteps are the places where a receiver of email events can sin.
@@ -37,11 +36,7 @@ type mailer struct {
 // mailerWith is a receiver of email events that is sound but for what sin changes.
 func mailerWith(sin func(*emailSteps)) lab.NewReceiver {
 	return func(ctx context.Context, dsn string) (lab.Receiver, error) {
-		cfg, err := postgres.ParsePoolConfig(dsn)
-		if err != nil {
-			return nil, err
-		}
-		pool, err := pgxpool.NewWithConfig(ctx, cfg)
+		pool, err := open(ctx, dsn)
 		if err != nil {
 			return nil, err
 		}

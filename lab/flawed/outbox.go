@@ -8,7 +8,6 @@ import (
 
 	"webhooklab/lab"
 	"webhooklab/lab/inbox"
-	"webhooklab/lab/postgres"
 )
 
 // Outbox is every sin against the contract of the outbox.
@@ -19,11 +18,7 @@ var Outbox = []Sin{
 // OutboxRowAfterCommit commits the change and then enqueues its message. What dies between the two
 // leaves a change that nobody outside ever hears of.
 func OutboxRowAfterCommit(ctx context.Context, dsn string) (lab.Receiver, error) {
-	cfg, err := postgres.ParsePoolConfig(dsn)
-	if err != nil {
-		return nil, err
-	}
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	pool, err := open(ctx, dsn)
 	return rowAfterCommit{pool}, err
 }
 

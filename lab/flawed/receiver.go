@@ -3,7 +3,6 @@ package flawed
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -11,7 +10,6 @@ import (
 
 	"webhooklab/lab"
 	"webhooklab/lab/inbox"
-	"webhooklab/lab/postgres"
 )
 
 // steps are the places where a receiver can sin. Without a sin they are as sound as the
@@ -38,13 +36,9 @@ type receiver struct {
 // with is a receiver that is sound but for what sin changes.
 func with(sin func(*steps)) lab.NewReceiver {
 	return func(ctx context.Context, dsn string) (lab.Receiver, error) {
-		cfg, err := postgres.ParsePoolConfig(dsn)
+		pool, err := open(ctx, dsn)
 		if err != nil {
-			return nil, fmt.Errorf("flawed receiver: %w", err)
-		}
-		pool, err := pgxpool.NewWithConfig(ctx, cfg)
-		if err != nil {
-			return nil, fmt.Errorf("flawed receiver: %w", err)
+			return nil, err
 		}
 		s := steps{
 			shape: shape, claim: claim, lookUp: lookUp, advance: advance,
