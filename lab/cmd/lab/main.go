@@ -39,7 +39,8 @@ func command(args []string, out, errs io.Writer) int {
 		fmt.Fprint(out, help)
 		return report.ExitHeld
 	}
-	fmt.Fprintf(errs, "lab: there is no command %q; want run, install, reconcile, serve or help\n", args[0])
+	fmt.Fprintf(errs, "lab: there is no command %q; "+
+		"want run, install, reconcile, serve or help\n", args[0])
 	return report.ExitUnjudged
 }
 
