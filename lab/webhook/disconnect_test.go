@@ -49,7 +49,7 @@ const isWaited = `SELECT EXISTS (
 // A sender that leaves once its body has arrived loses nothing: the work goes on to its end.
 func TestSenderLeavesWhileTheWorkGoesOn(t *testing.T) {
 	d := newDoor(t)
-	d.send(t, "/snapshots", snapshot("e1", "o", 1, `{}`))
+	require.Equal(t, "applied", d.send(t, "/snapshots", snapshot("e1", "o", 1, `{}`)).Outcome)
 	release := d.holdObject(t)
 
 	conn := d.dial(t)
@@ -79,7 +79,7 @@ func TestSenderLeavesInTheMiddle(t *testing.T) {
 // A server that is told to stop finishes what it has begun, and answers it.
 func TestShutdownFinishesWhatIsUnderWay(t *testing.T) {
 	d := newDoor(t)
-	d.send(t, "/snapshots", snapshot("e1", "o", 1, `{}`))
+	require.Equal(t, "applied", d.send(t, "/snapshots", snapshot("e1", "o", 1, `{}`)).Outcome)
 	release := d.holdObject(t)
 	conn := d.dial(t)
 	write(t, conn, snapshot("e2", "o", 2, `{}`))
@@ -99,7 +99,7 @@ func TestShutdownFinishesWhatIsUnderWay(t *testing.T) {
 // A wait for somebody else's transaction is bounded: the sender is told to come again.
 func TestWorkIsBounded(t *testing.T) {
 	d := newDoor(t)
-	d.send(t, "/snapshots", snapshot("e1", "o", 1, `{}`))
+	require.Equal(t, "applied", d.send(t, "/snapshots", snapshot("e1", "o", 1, `{}`)).Outcome)
 	release := d.holdObject(t)
 	hasty, err := webhook.NewHandler([]webhook.Route{
 		d.route("/snapshots", webhook.SnapshotBody, webhook.Snapshots(d.db, inbox.Options{})),

@@ -81,7 +81,7 @@ func newDoor(t testing.TB, configure ...func(d *door, b *building)) *door {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, clone.Drop(bounded(t))) })
 	d := &door{dsn: clone.DSN(), logs: &lines{}, metrics: prometheus.NewRegistry()}
-	b := &building{pool: 4}
+	b := &building{pool: 4, wait: 30 * time.Second}
 	for _, f := range configure {
 		f(nil, b)
 	}

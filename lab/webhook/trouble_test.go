@@ -1,8 +1,10 @@
 package webhook_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -68,6 +70,8 @@ func TestExhaustedPoolIsAnsweredFast(t *testing.T) {
 	require.True(t, r.Retry)
 	require.Equal(t, "30", r.Header.Get("Retry-After"))
 	require.Equal(t, 503, d.send(t, "/snapshots", "{").Status, "no refusal without a row")
+	require.Equal(t, 503, d.send(t, "/snapshots", snapshot("bad", "o", 1, `[]`)).Status,
+		"the receiver's own refusals neither")
 	require.Equal(t, 503, d.get(t, "/readyz").Status)
 	require.Equal(t, 200, d.get(t, "/healthz").Status)
 	for _, conn := range held {
@@ -139,7 +143,7 @@ func TestSerializationFailureIsRetriedInside(t *testing.T) {
 // An outside writer takes the rows in the opposite order: one side is retried, nothing is lost.
 func TestDeadlockIsRetriedInside(t *testing.T) {
 	d := newDoor(t, func(_ *door, b *building) { b.pool = 6 })
-	d.send(t, "/snapshots", snapshot("e1", "o", 1, `{}`))
+	require.Equal(t, "applied", d.send(t, "/snapshots", snapshot("e1", "o", 1, `{}`)).Outcome)
 	outsider, err := pgx.Connect(bounded(t), d.dsn)
 	require.NoError(t, err)
 	defer func() {
@@ -158,8 +162,16 @@ func TestDeadlockIsRetriedInside(t *testing.T) {
 		r, _ := d.try(t, request)
 		answered <- r
 	}()
-	d.waitUntil(t, `SELECT EXISTS (SELECT FROM pg_stat_activity
-		WHERE $1 = ANY (pg_blocking_pids(pid)))`, outsider.PgConn().PID())
+	for waits := false; !waits; {
+		select {
+		case r := <-answered:
+			require.Failf(t, "answered without waiting for the outsider", "%+v", r)
+		default:
+		}
+		require.NoError(t, d.pool.QueryRow(bounded(t), `
+			SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid)))`,
+			outsider.PgConn().PID()).Scan(&waits))
+	}
 	// Whichever of the two the server gives up, the delivery comes through.
 	_ = exec(`INSERT INTO webhook_inbox (source, event_id, object_id, revision, snapshot)
 		VALUES ('shop', 'e2', 'other', 1, '{}')`)
@@ -209,3 +221,61 @@ func (panics) Receive(_ context.Context, e webhook.Event) (inbox.Outcome, error)
 }
 
 func (panics) Verify(_ http.Header, body []byte, _ time.Time) error { panic(string(body)) }
+
+// saying is a receiver whose errors quote the event.
+type saying struct{}
+
+func (saying) Receive(_ context.Context, e webhook.Event) (inbox.Outcome, error) {
+	return "", fmt.Errorf("could not book %s", e.Snapshot)
+}
+
+// An error of somebody else's receiver is "later" to the sender, and its text is not for logs.
+func TestAForeignErrorIsNotQuoted(t *testing.T) {
+	d := newDoor(t, func(d *door, b *building) {
+		if d != nil {
+			b.routes = append(b.routes, d.route("/own", webhook.SnapshotBody, saying{}))
+		}
+	})
+	r := d.send(t, "/own", snapshot("e", "o", 1, `{"v": "payload"}`))
+	require.Equal(t, http.StatusServiceUnavailable, r.Status)
+	require.Contains(t, d.logs.last(), "an error of type")
+	require.NotContains(t, d.logs.String()+r.Text, "payload")
+}
+
+// slow takes longer than a sender may take to send.
+type slow struct{}
+
+func (slow) Receive(context.Context, webhook.Event) (inbox.Outcome, error) {
+	<-time.After(100 * time.Millisecond)
+	return inbox.Applied, nil
+}
+
+// The bound on reading ends with the body: work that outlasts it doesn't spoil the connection.
+func TestWorkMayOutlastReading(t *testing.T) {
+	d := newDoor(t, func(d *door, b *building) {
+		b.options.Limits.ReadTimeout = 50 * time.Millisecond
+		if d != nil {
+			b.routes = append(b.routes, d.route("/slow", webhook.SnapshotBody, slow{}))
+		}
+	})
+	conn := d.dial(t)
+	answers := bufio.NewReader(conn)
+	body := snapshot("e", "o", 1, `{}`)
+	for range 2 {
+		require.NoError(t, signed(t, d.http.URL+"/slow", []byte(body)).Write(conn))
+		require.Contains(t, readAnswer(t, answers), "applied")
+		_, err := fmt.Fprint(conn, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
+		require.NoError(t, err)
+		require.Contains(t, readAnswer(t, answers), "ok")
+	}
+}
+
+func readAnswer(t testing.TB, from *bufio.Reader) string {
+	t.Helper()
+	response, err := http.ReadResponse(from, nil)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return string(text)
+}
