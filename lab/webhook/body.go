@@ -33,7 +33,7 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *pro
 	case err != nil:
 		return nil, &problem{Status: http.StatusBadRequest, Code: "body_cut_short"}
 	}
-	// The deadline would otherwise end the connection while the work goes on.
+	// The bound was the body's alone.
 	_ = connection.SetReadDeadline(time.Time{})
 	return body, nil
 }
