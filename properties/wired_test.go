@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"sync"
 	"testing"
 
@@ -130,7 +131,7 @@ func (w *wired) do(ctx context.Context, h *lab.History, call func(context.Contex
 	err := call(ctx)
 	w.mu.Lock()
 	hung := w.hung
-	w.giveUp, w.hung = nil, false
+	w.hung = false
 	w.mu.Unlock()
 	if hung {
 		w.wire.Sever(toxiproxy.FIN)
@@ -148,50 +149,55 @@ func (w *wired) arm(cuts []cutPlan) {
 			continue
 		}
 		f := &toxiproxy.Fault{At: c.at, Close: c.close, Skip: c.skip}
-		if c.close == toxiproxy.Hang {
-			f.OnFire = func(toxiproxy.Event) { w.hang() }
-		}
 		w.armed = append(w.armed, f)
 		w.wire.Arm(f)
 	}
 }
 
-func (w *wired) hang() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.hung = true
-	if w.giveUp != nil {
+// hear counts commands down to a severing, and notes what is lost. At a hang the sender gives up:
+// that the fault has fired, and is counted, decides when. What fires after the healing, because
+// its connection was severed under it, is nobody's business any more.
+func (w *wired) hear(e toxiproxy.Event) {
+	switch {
+	case e.Kind == toxiproxy.Opened:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.pids = append(w.pids, e.PID)
+	case e.Kind == toxiproxy.Fired:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if slices.Contains(w.armed, e.Fault) {
+			w.lost(e)
+		}
+	case e.Kind == toxiproxy.Sent && !e.Command.Local():
+		if s := w.due(e); s != nil {
+			w.wire.Sever(s.close)
+		}
+	}
+}
+
+func (w *wired) lost(e toxiproxy.Event) {
+	w.history.Note(w.called, "fault", fmt.Sprintf("%s: cut %s it, by %s",
+		e.Command.Label(), e.Fault.At, e.Fault.Close))
+	if e.Fault.Close == toxiproxy.Hang {
+		w.hung = true
 		w.giveUp()
 	}
 }
 
-// hear counts commands down to a severing, and notes faults in the history.
-func (w *wired) hear(e toxiproxy.Event) {
+// due counts a command, and gives the severing whose turn it is.
+func (w *wired) due(e toxiproxy.Event) (now *severing) {
 	w.mu.Lock()
-	if e.Kind == toxiproxy.Opened {
-		w.pids = append(w.pids, e.PID)
-	}
-	var now *severing
-	if e.Kind == toxiproxy.Sent && !e.Command.Local() {
-		for _, s := range w.severs {
-			if s.left == 0 && !s.fired && now == nil {
-				now = s
-				now.fired = true
-			}
-			s.left--
+	defer w.mu.Unlock()
+	for _, s := range w.severs {
+		if s.left == 0 && now == nil {
+			now = s
+			now.fired = true
+			w.history.Note(w.called, "fault", e.Command.Label()+": severed by "+s.close.String())
 		}
+		s.left--
 	}
-	if w.history != nil && now != nil {
-		w.history.Note(w.called, "fault", e.Command.Label()+": severed by "+now.close.String())
-	}
-	if w.history != nil && e.Kind == toxiproxy.Fired {
-		w.history.Note(w.called, "fault", fmt.Sprintf("%s: cut %s it, by %s",
-			e.Command.Label(), e.Fault.At, e.Fault.Close))
-	}
-	w.mu.Unlock()
-	if now != nil {
-		w.wire.Sever(now.close)
-	}
+	return now
 }
 
 // severed ends what is left of its connections, and gives the pids of all that were.
