@@ -37,12 +37,9 @@ func loop(t *testing.T, b *scenarios.Bench, sc lab.Scenario, n int) {
 		var runs []lab.Report
 		defer func() { keep(t, suite, runs) }()
 		for i := range n {
-			r := b.Play(t.Context(), sc, fmt.Sprint(suffix, i+1))
+			r := held(t, sc, b.Play(t.Context(), sc, fmt.Sprint(suffix, i+1)))
 			runs = append(runs, r)
 			scenarios.Demand(t, r)
-			if !sc.Free {
-				golden(t, sc.Name, r.Transcript)
-			}
 		}
 	})
 }

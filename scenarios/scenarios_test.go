@@ -69,18 +69,39 @@ func TestScenarios(t *testing.T) {
 				benches[p] = bench(t, p, suite, scenarios.Options{Seed: seed()})
 			}
 			t.Run(sc.Name, func(t *testing.T) {
-				r := benches[p].Play(t.Context(), sc, "")
+				r := held(t, sc, benches[p].Play(t.Context(), sc, ""))
 				keep(t, report.Scenario, []lab.Report{r})
 				scenarios.Demand(t, r)
-				if !sc.Free {
-					golden(t, sc.Name, r.Transcript)
-				}
 			})
 		}
 	}
 }
 
+// held holds a transcript against the golden one. A run that held and went another way is unknown:
+// nobody has read that way yet.
+func held(t *testing.T, sc lab.Scenario, r lab.Report) lab.Report {
+	if sc.Free || r.Verdict != lab.VerdictValid {
+		return r
+	}
+	if want := told(t, sc.Name, r.Transcript); want != r.Transcript {
+		r.Verdict = lab.VerdictUnknown
+		r.Offences = append(r.Offences, lab.Offence{
+			Verdict: lab.VerdictUnknown, Law: sc.Law,
+			Text: "the transcript differs from testdata/" + sc.Name + ".txt: read it, and run the " +
+				"tests with -update if it is right",
+		})
+	}
+	return r
+}
+
+// golden demands a transcript to the letter.
 func golden(t *testing.T, name, got string) {
+	t.Helper()
+	require.Equal(t, told(t, name, got), got)
+}
+
+// told is the golden transcript of this name, made of got under -update.
+func told(t *testing.T, name, got string) string {
 	t.Helper()
 	file := filepath.Join("testdata", name+".txt")
 	if *update {
@@ -88,5 +109,5 @@ func golden(t *testing.T, name, got string) {
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err, "run the tests with -update, and read what it wrote")
-	require.Equal(t, string(want), got)
+	return string(want)
 }

@@ -50,8 +50,9 @@ func (b *Bench) scene(ctx context.Context, dir, name string, already error) (str
 		err = errors.Join(b.Database.Dump(ctx, dump), dump.Close())
 	}
 	log, logErr := b.server.Log()
-	if logErr == nil {
-		logErr = os.WriteFile(filepath.Join(dir, "server.log"), []byte(log), 0o644)
+	if logErr != nil {
+		log = logErr.Error() // a server that was given to us keeps its log to itself
 	}
+	logErr = os.WriteFile(filepath.Join(dir, "server.log"), []byte(log), 0o644)
 	return dir, errors.Join(already, err, logErr)
 }
