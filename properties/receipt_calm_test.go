@@ -27,19 +27,19 @@ func (m *receiptMachine) calm(ctx context.Context) error {
 		if err := m.round(ctx); err != nil {
 			return err
 		}
-		if m.model.Unfinished() == 0 {
+		if m.worlds[0].model.Unfinished() == 0 {
 			ground.drawn.rounds = max(ground.drawn.rounds, round+1)
 			return nil
 		}
 	}
 	m.findings = append(m.findings, finding{terminalAtLast, fmt.Sprintf(
 		"%d receipts have not come to an end after %d rounds without a fault:\n%s",
-		m.model.Unfinished(), mostRounds, m.model)})
+		m.worlds[0].model.Unfinished(), mostRounds, m.worlds[0].model)})
 	return nil
 }
 
 func (m *receiptMachine) round(ctx context.Context) error {
-	for _, d := range m.handed() {
+	for _, d := range m.handed(content) {
 		if err := m.act(ctx, act{what: "deliver", who: actors, delivery: d}); err != nil {
 			return err
 		}
@@ -47,18 +47,12 @@ func (m *receiptMachine) round(ctx context.Context) error {
 	if m.atomic {
 		return nil
 	}
-	acts := []act{}
 	for _, what := range []string{"expire", "recover", "due"} {
-		for _, d := range m.handed() {
-			acts = append(acts, act{what: what, who: actors, delivery: d})
-		}
-	}
-	for _, a := range acts {
-		if err := m.act(ctx, a); err != nil {
+		if err := m.act(ctx, act{what: what, who: actors, all: what != "recover"}); err != nil {
 			return err
 		}
 	}
-	for range 2 * len(m.handed()) {
+	for range 2 * len(m.handed(event)) {
 		if err := m.act(ctx, act{what: "work", who: actors}); err != nil {
 			return err
 		}
@@ -66,16 +60,19 @@ func (m *receiptMachine) round(ctx context.Context) error {
 	return nil
 }
 
-// handed is one delivery of each event that was handed over, in the order in which they came.
-func (m *receiptMachine) handed() (all []lab.Delivery) {
+// handed is one of all deliveries so far that have the same name, in the order in which they came.
+func (m *receiptMachine) handed(name func(lab.Delivery) string) (all []lab.Delivery) {
 	seen := map[string]bool{}
 	for _, op := range m.history.Operations() {
 		d := op.Delivery
 		d.Source = plain(d.Source, m.sources[0])
-		if name := d.Source + " " + d.EventID; !seen[name] {
+		if name := name(d); !seen[name] {
 			seen[name] = true
 			all = append(all, d)
 		}
 	}
 	return all
 }
+
+func content(d lab.Delivery) string { return d.Source + " " + d.String() }
+func event(d lab.Delivery) string   { return d.Source + " " + d.EventID }

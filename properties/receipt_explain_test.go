@@ -1,54 +1,66 @@
 package properties_test
 
 import (
+	"fmt"
+
 	"webhooklab/lab"
 	"webhooklab/properties"
 )
 
-// outcome is one thing that a call may come to.
+// A world is what may be the case: of two that claimed at once, nobody knows who has what.
+type world struct {
+	model  *properties.ReceiptModel
+	leases [actors + 1]*properties.Lease // what each actor holds, the last one the healthy
+}
+
+func (w world) split() world {
+	w.model = w.model.Clone()
+	return w
+}
+
+// outcome is one thing that a call may come to, or the first half of it may.
 type outcome struct {
 	answer lab.Answer
-	after  *properties.ReceiptModel
-	lease  *properties.Lease // a new one
+	world
+	rest *observed // what is left of the call
 }
 
-// explain looks for an order of the calls, and outcomes of each, that explain every answer and all
-// that is stored. It makes that the model's state.
-func (m *receiptMachine) explain(seen []observed, stored string) bool {
-	leases := append([]*properties.Lease(nil), m.leases...)
-	after := m.order(m.model, seen, leases, stored)
-	if after == nil {
-		return false
-	}
-	m.model, m.leases = after, leases
-	return true
-}
-
-// order tries each of the calls as the next one.
-func (m *receiptMachine) order(
-	from *properties.ReceiptModel, seen []observed, leases []*properties.Lease, stored string,
-) *properties.ReceiptModel {
-	if len(seen) == 0 {
-		if from.String() == stored {
-			return from
-		}
-		return nil
-	}
-	for i, o := range seen {
-		rest := append(append([]observed(nil), seen[:i]...), seen[i+1:]...)
-		for _, may := range m.outcomes(from, o, m.leases[o.who]) {
-			if !o.fits(may.answer) {
-				continue
+// explain gives every world that some order of the calls, and an outcome of each, comes to, if
+// they agree with all answers and with what is stored.
+func (m *receiptMachine) explain(seen []observed, stored string) (found []world) {
+	known := map[string]bool{}
+	for _, w := range m.worlds {
+		m.order(w, seen, seen, func(after world) {
+			if name := fmt.Sprint(after.leases); after.model.String() == stored && !known[name] {
+				known[name] = true
+				found = append(found, after)
 			}
-			if after := m.order(may.after, rest, leases, stored); after != nil {
-				if may.lease != nil && o.answer == may.answer && o.what == "claim" {
-					leases[o.who] = may.lease
+		})
+	}
+	return found
+}
+
+// order tries each of the calls that are left as the next one, and yields the worlds in which all
+// are made.
+func (m *receiptMachine) order(from world, all, left []observed, yield func(world)) {
+	if len(left) == 0 {
+		yield(from)
+		return
+	}
+	for i, o := range left {
+		others := append(append([]observed(nil), left[:i]...), left[i+1:]...)
+		for _, may := range m.outcomes(from, o, all) {
+			switch {
+			case may.rest != nil:
+				m.order(may.world, all, append(others, *may.rest), yield)
+			case o.fits(may.answer):
+				if o.answer == lab.Unknown {
+					may.leases = from.leases // a claim that nobody heard of
 				}
-				return after
+				m.order(may.world, all, others, yield)
 			}
 		}
 	}
-	return nil
 }
 
 // fits: a fault may keep an answer from its caller, and one who gives up over it may find that he
@@ -63,116 +75,147 @@ func (o observed) fits(answer lab.Answer) bool {
 	return o.fired && o.answer.Outcome == "lease lost" && o.what != "deliver"
 }
 
-// outcomes are what a call may come to. The first is what it must come to if it is alone and no
-// fault is about.
-func (m *receiptMachine) outcomes(
-	from *properties.ReceiptModel, o observed, lease *properties.Lease,
-) []outcome {
-	all := []outcome{m.soundly(from, o.act, lease)}
-	if o.what == "claim" {
+// outcomes are what a call, or the rest of one, may come to beside all these.
+func (m *receiptMachine) outcomes(from world, o observed, beside []observed) []outcome {
+	all := []outcome{m.soundly(from, o)}
+	if o.change {
+		m.storms = !m.storms
+		all = append(all, m.soundly(from, o))
+		m.storms = !m.storms
+	}
+	if o.claims() {
 		// What was due, or was not, while it looked, may have changed when it had recovered.
-		recovered := from.Clone()
-		recovered.Recover()
-		all = append(all, m.soundly(recovered, o.act, lease))
+		all = append(all, m.soundly(m.recovered(from), o))
 	}
-	if !o.fired && o.err == nil {
-		return all
+	if o.claims() || o.what == "recover" {
+		all = append(all, m.skipping(from, o, beside)...)
 	}
-	return append(all, m.cut(from, o.act, lease)...)
+	if o.fired || o.broken {
+		all = append(all, m.cut(from, o)...)
+	}
+	return all
 }
 
-// soundly is the one outcome of a call without a fault.
-func (m *receiptMachine) soundly(
-	from *properties.ReceiptModel, a act, lease *properties.Lease,
-) (may outcome) {
-	after := from.Clone()
-	may.after = after
-	d := a.delivery
-	d.Source += m.suffix
-	switch a.what {
-	case "deliver":
-		may.answer = after.Deliver(d)
-	case "claim":
-		may.lease, may.answer = after.Claim()
-	case "work":
-		var l *properties.Lease
-		if l, may.answer = after.Claim(); l != nil {
-			may.answer = after.Complete(*l)
+// claims: the call begins with a claim.
+func (o observed) claims() bool {
+	return o.what == "claim" || o.what == "work" && o.begun == nil
+}
+
+func (m *receiptMachine) recovered(from world) world {
+	to := from.split()
+	to.model.Recover()
+	return to
+}
+
+// skipping are the outcomes of a claim or recovery that skips what another call had locked before
+// a fault undid it.
+func (m *receiptMachine) skipping(from world, o observed, beside []observed) (all []outcome) {
+	for _, other := range beside {
+		if other.who == o.who || !other.fired && !other.broken {
+			continue
 		}
-	case "complete":
-		may.answer = after.Complete(*lease)
-	case "fail":
-		may.answer = after.Fail(*lease)
-	case "release":
-		may.answer = after.Release(*lease)
-	case "heartbeat":
-		may.answer = after.Heartbeat(*lease)
-	case "recover":
-		may.answer = after.Recover()
-	default:
-		may.answer = after.Requeue(d.Source, d.EventID)
+		var may outcome
+		to := from.split()
+		to.model.Skipping(other.locks(from), func() { may = m.goOn(to, o) })
+		all = append(all, may)
 	}
-	return may
+	return all
 }
 
-// cut are the further outcomes of a call that a fault may have met: nothing, each transaction
-// that it had made before, and a change that failed over its connection.
-func (m *receiptMachine) cut(
-	from *properties.ReceiptModel, a act, lease *properties.Lease,
-) (all []outcome) {
-	then := func(do func(after *properties.ReceiptModel) lab.Answer) {
-		after := from.Clone()
-		answer := do(after)
-		after.Says = m.says
-		all = append(all, outcome{answer: answer, after: after})
+// locks are the rows that a call may lock and that others skip.
+func (o observed) locks(in world) properties.Rows {
+	switch {
+	case o.claims():
+		return append(in.model.Next(), in.model.Expired()...)
+	case o.what == "recover":
+		return in.model.Expired()
+	case o.what == "deliver", o.what == "requeue", o.what == "work":
+		return nil
 	}
-	failing := func(kind string) properties.Saying {
+	return in.leases[o.who].Row()
+}
+
+// soundly is what comes of a call without a fault.
+func (m *receiptMachine) soundly(from world, o observed) outcome {
+	return m.goOn(from.split(), o)
+}
+
+// goOn makes a call in this very world. Work is left over after its claim.
+func (m *receiptMachine) goOn(to world, o observed) outcome {
+	if o.what != "work" || o.begun != nil {
+		return outcome{answer: m.make(&to, o), world: to}
+	}
+	lease, answer := to.model.Claim()
+	if lease == nil {
+		return outcome{answer: answer, world: to}
+	}
+	o.begun = lease
+	return outcome{world: to, rest: &o}
+}
+
+// make makes a call in this world and gives the answer.
+func (m *receiptMachine) make(in *world, o observed) lab.Answer {
+	lease := in.leases[o.who]
+	d := o.delivery
+	d.Source += m.suffix
+	switch o.what {
+	case "deliver":
+		return in.model.Deliver(d)
+	case "claim":
+		l, answer := in.model.Claim()
+		if l != nil {
+			in.leases[o.who] = l
+		}
+		return answer
+	case "work":
+		return in.model.Complete(*o.begun)
+	case "complete":
+		return in.model.Complete(*lease)
+	case "fail":
+		return in.model.Fail(*lease)
+	case "release":
+		return in.model.Release(*lease)
+	case "heartbeat":
+		return in.model.Heartbeat(*lease)
+	case "recover":
+		return in.model.Recover()
+	default:
+		return in.model.Requeue(d.Source, d.EventID)
+	}
+}
+
+// cut are the further outcomes of a call that a fault may have met: nothing, a change that failed
+// over its connection, a lease that was given back over it.
+func (m *receiptMachine) cut(from world, o observed) []outcome {
+	all := []outcome{{answer: lab.Unknown, world: from}}
+	switch {
+	case o.claims():
+		all = append(all, outcome{answer: lab.Unknown, world: m.recovered(from)})
+	case o.what == "work":
+		released := from.split()
+		answer := released.model.Release(*o.begun)
+		all = append(all, m.failing(from, o), outcome{answer: answer, world: released})
+	case o.what == "complete":
+		all = append(all, m.failing(from, o))
+	case o.what == "deliver":
+		all = append(all, m.failing(from, o))
+		if answer := m.soundly(from, o).answer; !answer.Acked {
+			all = append(all, outcome{answer: answer, world: from}) // it could not be recorded
+		}
+	}
+	return all
+}
+
+// failing is the outcome of a call whose change can't be made.
+func (m *receiptMachine) failing(from world, o observed) outcome {
+	to := from.split()
+	to.model.Says = func(kind string) properties.Saying {
 		if says := m.says(kind); says != properties.Changes {
 			return says
 		}
 		return properties.Fails
 	}
-	then(func(*properties.ReceiptModel) lab.Answer { return lab.Unknown })
-	switch a.what {
-	case "deliver":
-		d := a.delivery
-		d.Source += m.suffix
-		then(func(after *properties.ReceiptModel) lab.Answer {
-			after.Says = failing
-			return after.Deliver(d)
-		})
-		if answer := from.Clone().Deliver(d); !answer.Acked {
-			all = append(all, outcome{answer: answer, after: from}) // it could not be recorded
-		}
-	case "claim":
-		then(func(after *properties.ReceiptModel) lab.Answer {
-			after.Recover()
-			return lab.Unknown
-		})
-	case "complete":
-		then(func(after *properties.ReceiptModel) lab.Answer {
-			after.Says = failing
-			return after.Complete(*lease)
-		})
-	case "work":
-		then(func(after *properties.ReceiptModel) lab.Answer {
-			after.Recover()
-			return lab.Unknown
-		})
-		for _, end := range []func(*properties.ReceiptModel, properties.Lease) lab.Answer{
-			func(*properties.ReceiptModel, properties.Lease) lab.Answer { return lab.Unknown },
-			(*properties.ReceiptModel).Complete,
-			(*properties.ReceiptModel).Release,
-		} {
-			then(func(after *properties.ReceiptModel) lab.Answer {
-				l, answer := after.Claim()
-				if l != nil {
-					after.Says = failing
-					answer = end(after, *l)
-				}
-				return answer
-			})
-		}
-	}
-	return all
+	answer := m.make(&to, o)
+	to.model.Says = m.says
+	return outcome{answer: answer, world: to}
 }

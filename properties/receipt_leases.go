@@ -12,29 +12,70 @@ type Lease struct {
 	token int64
 }
 
-func (l Lease) String() string { return fmt.Sprintf("%s by token %d", l.key.event, l.token) }
+func (l Lease) String() string {
+	return fmt.Sprintf("%s %s by token %d", l.key.source, l.key.event, l.token)
+}
+
+// Row is the receipt that it is on.
+func (l Lease) Row() Rows { return Rows{l.key} }
 
 func leaseLost() lab.Answer { return lab.Answer{Outcome: "lease lost"} }
 
 // Claim takes the receipt that has been due for longest. If none is due, expired leases are
 // recovered first.
 func (m *ReceiptModel) Claim() (*Lease, lab.Answer) {
-	var next *eventKey
-	for key, r := range m.receipts {
-		if r.due > 0 && !r.backing && (next == nil || r.due < m.receipts[*next].due) {
-			next = &key
-		}
-	}
-	if next == nil {
+	next := m.Next()
+	if len(next) == 0 {
 		m.Recover() // what returns by that backs off
 		return nil, ack("idle")
 	}
-	r := m.receipts[*next]
+	r := m.receipts[next[0]]
 	r.status, r.due, r.expired = "processing", 0, false
 	r.attempts++
 	r.token++
-	m.set(*next, r)
-	return &Lease{*next, r.token}, ack("claimed")
+	m.set(next[0], r)
+	return &Lease{next[0], r.token}, ack("claimed")
+}
+
+// Rows are receipts that a call may lock.
+type Rows []eventKey
+
+// Next is the receipt that a claim takes, if there is one.
+func (m *ReceiptModel) Next() (next Rows) {
+	for key, r := range m.receipts {
+		if r.due == 0 || r.backing {
+			continue
+		}
+		if next == nil || r.due < m.receipts[next[0]].due {
+			next = Rows{key}
+		}
+	}
+	return next
+}
+
+// Expired are the receipts that a recovery takes.
+func (m *ReceiptModel) Expired() (expired Rows) {
+	for key, r := range m.receipts {
+		if r.expired {
+			expired = append(expired, key)
+		}
+	}
+	return expired
+}
+
+// Skipping makes a claim or a recovery while these are locked by somebody else.
+func (m *ReceiptModel) Skipping(locked Rows, do func()) {
+	aside := map[eventKey]receipt{}
+	for _, key := range locked {
+		if r, there := m.receipts[key]; there {
+			aside[key] = r
+			delete(m.receipts, key)
+		}
+	}
+	do()
+	for key, r := range aside {
+		m.set(key, r)
+	}
 }
 
 // Complete makes the change and ends the attempt.
@@ -134,4 +175,25 @@ func (m *ReceiptModel) Due(source, event string) {
 		r.due, r.backing = m.tick(), false
 		m.set(key, r)
 	}
+}
+
+// Bound leaves a receipt that has not come to an end with one more attempt, or with the one that
+// is under way.
+func (m *ReceiptModel) Bound(source, event string) {
+	key := eventKey{source, event}
+	r := m.receipts[key]
+	switch r.status {
+	case "pending", "failed":
+		r.most = r.attempts + 1
+	case "processing":
+		r.most = r.attempts
+	default:
+		return
+	}
+	m.set(key, r)
+}
+
+// Status is that of an event's receipt, "" if there is none.
+func (m *ReceiptModel) Status(source, event string) string {
+	return m.receipts[eventKey{source, event}].status
 }

@@ -40,13 +40,10 @@ type receiptMachine struct {
 	*crew
 	suffix   string
 	sources  []string
-	model    *properties.ReceiptModel
-	leases   []*properties.Lease // what each actor holds, to the last one the healthy
+	worlds   []world // that agree with all that was seen
 	history  *lab.History
 	storms   bool
-	told     []string // what happened, for whoever reads a failure
-	missing  int      // deliveries that left no row
-	deliver  map[string]lab.Delivery
+	missing  int // deliveries that left no row
 	findings findings
 	enough   func(findings) bool
 }
@@ -57,10 +54,11 @@ func (c *crew) play(ctx context.Context, s script, enough func(findings) bool) (
 	if err := c.exec(ctx, c.suite.Reset); err != nil {
 		return nil, err
 	}
-	m := &receiptMachine{crew: c, history: lab.NewHistory(), enough: enough,
-		leases: make([]*properties.Lease, actors+1), deliver: map[string]lab.Delivery{}}
+	m := &receiptMachine{crew: c, history: lab.NewHistory(), enough: enough}
 	m.suffix, m.sources = freshly(sourceNames())
-	m.model = &properties.ReceiptModel{Atomic: c.atomic, MaxAttempts: 3, Says: m.says}
+	m.worlds = []world{{model: &properties.ReceiptModel{
+		Atomic: c.atomic, MaxAttempts: 3, Says: m.says,
+	}}}
 	for _, a := range s {
 		if err := m.act(ctx, a); err != nil {
 			return nil, err
@@ -69,7 +67,9 @@ func (c *crew) play(ctx context.Context, s script, enough func(findings) bool) (
 			return m.findings, nil
 		}
 	}
-	return m.findings, m.calm(ctx)
+	err := m.calm(ctx)
+	ground.drawn.hear(m.history.Operations())
+	return m.findings, err
 }
 
 // says is what scenarios.Change comes to.
@@ -87,43 +87,84 @@ func (m *receiptMachine) says(kind string) properties.Saying {
 
 // act does one act of the script and judges what came of it.
 func (m *receiptMachine) act(ctx context.Context, a act) error {
-	if !m.possible(a) {
+	if !m.cast(&a) {
 		return nil
 	}
 	if !a.calls() {
 		return m.move(ctx, a)
 	}
-	var seen []observed
-	var err error
-	if a.beside != nil && m.possible(*a.beside) {
-		seen, err = m.pair(ctx, a)
-	} else {
-		var o observed
-		o, err = m.call(ctx, a)
-		seen = []observed{o}
+	if b := a.beside; b != nil && (!m.cast(b) || b.who == a.who) {
+		a.beside = nil
 	}
+	seen, err := m.calls(ctx, a)
 	if err != nil {
 		return err
 	}
 	return m.judge(ctx, seen)
 }
 
+// cast gives the act to an actor who can do it, and most of the time a receipt that it fits:
+// without a lease nobody can do anything with it.
+func (m *receiptMachine) cast(a *act) bool {
+	fits := ""
+	switch a.what {
+	case "complete", "fail", "release", "heartbeat", "die":
+		return m.castHolder(a)
+	case "expire", "bound":
+		fits = "processing"
+	case "requeue":
+		fits = "dead"
+	default:
+		return true
+	}
+	for _, d := range m.handed(event) {
+		if a.who > 0 && m.worlds[0].model.Status(d.Source+m.suffix, d.EventID) == fits {
+			a.delivery = d
+		}
+	}
+	return true
+}
+
+func (m *receiptMachine) castHolder(a *act) bool {
+	for i := range actors {
+		who := (a.who + i) % actors
+		if m.worlds[0].leases[who] != nil {
+			a.who = who
+			return true
+		}
+	}
+	return false
+}
+
+func (m *receiptMachine) calls(ctx context.Context, a act) ([]observed, error) {
+	switch {
+	case a.beside != nil:
+		return m.pair(ctx, a)
+	case a.all:
+		return m.crowd(ctx, a)
+	}
+	o, err := m.call(ctx, a)
+	return []observed{o}, err
+}
+
 // possible: a worker without a lease can't do anything with it.
 func (m *receiptMachine) possible(a act) bool {
 	switch a.what {
 	case "complete", "fail", "release", "heartbeat":
-		return m.leases[a.who] != nil
+		return m.worlds[0].leases[a.who] != nil
 	}
 	return true
 }
 
 // move is an act of the lab's own.
 func (m *receiptMachine) move(ctx context.Context, a act) error {
-	source, event := a.delivery.Source+m.suffix, a.delivery.EventID
-	m.told = append(m.told, fmt.Sprintf("%s %s", a.what, event))
 	switch a.what {
+	case "":
+		return nil
 	case "die":
-		m.leases[a.who] = nil
+		for i := range m.worlds {
+			m.worlds[i].leases[a.who] = nil
+		}
 		return nil
 	case "storm":
 		m.storms = true
@@ -131,17 +172,44 @@ func (m *receiptMachine) move(ctx context.Context, a act) error {
 	case "calm":
 		m.storms = false
 		return m.exec(ctx, `DELETE FROM weather WHERE source = ANY ($1)`, m.sources)
-	case "expire":
-		m.model.Expire(source, event)
-		return m.exec(ctx, `
-UPDATE webhook_receipt SET lease_expires_at = clock_timestamp()
- WHERE source = $1 AND event_id = $2 AND status = 'processing'`, source, event)
-	default:
-		m.model.Due(source, event)
-		return m.exec(ctx, `
-UPDATE webhook_receipt SET next_attempt_at = clock_timestamp()
- WHERE source = $1 AND event_id = $2 AND next_attempt_at > clock_timestamp()`, source, event)
 	}
+	events := []lab.Delivery{a.delivery}
+	if a.all {
+		events = m.handed(event)
+	}
+	for _, d := range events {
+		if err := m.moveReceipt(ctx, a.what, d.Source+m.suffix, d.EventID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// movesSQL end a lease, a backoff, or all attempts but the next, by the database's clock.
+var movesSQL = map[string]string{
+	"expire": `
+UPDATE webhook_receipt SET lease_expires_at = clock_timestamp()
+ WHERE source = $1 AND event_id = $2 AND status = 'processing'`,
+	"due": `
+UPDATE webhook_receipt SET next_attempt_at = clock_timestamp()
+ WHERE source = $1 AND event_id = $2 AND next_attempt_at > clock_timestamp()`,
+	"bound": `
+UPDATE webhook_receipt SET max_attempts = attempts + (status <> 'processing')::int
+ WHERE source = $1 AND event_id = $2 AND status IN ('pending', 'failed', 'processing')`,
+}
+
+func (m *receiptMachine) moveReceipt(ctx context.Context, what, source, event string) error {
+	for _, w := range m.worlds {
+		switch what {
+		case "expire":
+			w.model.Expire(source, event)
+		case "due":
+			w.model.Due(source, event)
+		case "bound":
+			w.model.Bound(source, event)
+		}
+	}
+	return m.exec(ctx, movesSQL[what], source, event)
 }
 
 func (m *receiptMachine) actor(i int) *wired {
@@ -156,8 +224,10 @@ type observed struct {
 	act
 	answer lab.Answer
 	err    error
-	fired  bool // a fault fired on its wire meanwhile
-	broken bool // or it had connections that it did not know were dead
+	fired  bool              // a fault fired on its wire meanwhile
+	broken bool              // or it had connections that it did not know were dead
+	change bool              // the weather changed meanwhile
+	begun  *properties.Lease // what a worker has claimed whose work is half explained
 }
 
 func (o observed) String() string {
@@ -247,36 +317,42 @@ func (m *receiptMachine) ask(ctx context.Context, a act) (lab.Answer, error) {
 // demands the laws.
 func (m *receiptMachine) judge(ctx context.Context, seen []observed) error {
 	for _, o := range seen {
-		m.told = append(m.told, o.String())
+		if o.what != "deliver" {
+			ground.drawn.answers[o.what+": "+o.answer.Outcome]++
+		}
 	}
-	stored, err := m.model.ReadReceipts(ctx, m.plot.judge, m.sources)
+	stored, err := m.worlds[0].model.ReadReceipts(ctx, m.plot.judge, m.sources)
 	if err != nil {
 		return err
 	}
-	was := m.model
-	if !m.explain(seen, stored.String()) {
-		m.blame(was, seen, stored)
-		m.model = stored
+	worlds := m.explain(seen, stored.String())
+	if len(worlds) == 0 {
+		m.blame(seen, stored)
+		worlds = []world{{stored, m.worlds[0].leases}}
 	}
+	m.worlds = worlds
 	m.findings = append(m.findings, m.lawful(ctx, m.sources, m.history.Operations())...)
 	m.findings = append(m.findings, m.addsUp(seen)...)
 	return nil
 }
 
 // blame says what the calls should have come to, one after the other without a fault.
-func (m *receiptMachine) blame(was *properties.ReceiptModel, seen []observed, stored fmt.Stringer) {
-	should := was.Clone()
+func (m *receiptMachine) blame(seen []observed, stored fmt.Stringer) {
+	should := m.worlds[0]
 	var text strings.Builder
 	law := modelHolds
 	for _, o := range seen {
-		first := m.outcomes(should, o, m.leases[o.who])[0]
-		should = first.after
+		first := m.soundly(should, o)
+		if first.rest != nil {
+			first = m.soundly(first.world, *first.rest)
+		}
+		should = first.world
 		fmt.Fprintf(&text, "%s, want %s\n", o, first.answer)
 		if o.answer != first.answer {
 			law = modelDecides
 		}
 	}
-	fmt.Fprintf(&text, "stored\n%swant\n%s", stored, should)
+	fmt.Fprintf(&text, "stored\n%swant\n%s", stored, should.model)
 	m.findings = append(m.findings, finding{law, text.String()})
 }
 
@@ -285,14 +361,14 @@ func (m *receiptMachine) blame(was *properties.ReceiptModel, seen []observed, st
 func (m *receiptMachine) addsUp(seen []observed) (f findings) {
 	rows := 0
 	for _, source := range m.sources {
-		for _, n := range m.model.Counts(source) {
+		for _, n := range m.worlds[0].model.Counts(source) {
 			rows += n
 		}
 	}
 	handed := len(m.history.Operations())
 	missing, faulty := handed-rows, 0
 	for _, o := range seen {
-		if o.what == "deliver" && (o.fired || o.err != nil) {
+		if o.what == "deliver" && (o.fired || o.broken || o.err != nil) {
 			faulty++
 		}
 	}

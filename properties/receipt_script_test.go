@@ -13,14 +13,17 @@ import (
 // weather or a time. What can't be done at its turn is left out.
 type act struct {
 	what     string
-	who      int          // which actor
+	who      int          // which actor, of those who can
 	delivery lab.Delivery // what is delivered; or names the receipt
 	cuts     []cutPlan    // on the actor's wire meanwhile
 
+	// all: every actor does it at the same time.
+	all bool
 	// beside is what another does while this act is held before one of its commands, which is
-	// then let go, or cut. It may have to wait for that.
-	beside *act
-	hold   int
+	// then let go, or cut. It may have to wait for that. The weather may change first.
+	beside  *act
+	hold    int
+	weather string // "", storm or calm
 }
 
 // GoString is how rapid shows it.
@@ -29,8 +32,12 @@ func (a act) GoString() string {
 	if a.what == "deliver" {
 		text = fmt.Sprintf("actor_%d: deliver %s %s", a.who+1, a.delivery.Source, a.delivery)
 	}
+	if a.all {
+		text = "all like " + text
+	}
 	if a.beside != nil {
-		text += fmt.Sprintf(", held before command %d beside %#v", a.hold+1, *a.beside)
+		text += fmt.Sprintf(", held before command %d; meanwhile %s %#v", a.hold+1,
+			a.weather, *a.beside)
 	}
 	if len(a.cuts) > 0 {
 		text += fmt.Sprintf(", %#v", a.cuts[0])
@@ -52,25 +59,28 @@ func (s script) GoString() string {
 
 const actors = 3
 
-// scripts draws up to length acts out of these, which stand as often as they are likely.
-func scripts(length int, whats []string) *rapid.Generator[script] {
+// scripts draws about twenty acts out of these, which stand as often as they are likely. The first
+// of them does no harm: what isn't needed for a failure shrinks to it.
+func scripts(whats []string) *rapid.Generator[script] {
 	return rapid.Custom(func(t *rapid.T) script {
 		events := drawEvents(t)
 		acts := rapid.Custom(func(t *rapid.T) act { return drawAct(t, whats, events) })
-		return rapid.SliceOfN(acts, 1, length).Draw(t, "acts")
+		return rapid.SliceOfN(acts, 10, 40).Draw(t, "acts")
 	})
 }
 
 // drawEvents are what providers mean; a manner of delivering may make something else of them.
 func drawEvents(t *rapid.T) []lab.Delivery {
 	kinds := []string{"order.paid", "order.flaky", "order.flaky", "order.viewed", "order.unpayable"}
-	events := []lab.Delivery{{Source: "shop", EventID: "evt_1"}, {Source: "shop", EventID: "evt_2"},
-		{Source: "bank", EventID: "evt_1"}, {Source: "shop", EventID: "evt_3"}}
+	events := make([]lab.Delivery, rapid.IntRange(2, 6).Draw(t, "events"))
 	for i := range events {
-		events[i].Type = rapid.SampledFrom(kinds).Draw(t, "kind")
-		events[i].Payload = []byte(`{"order": 7}`)
+		events[i] = lab.Delivery{
+			Source: sourceNames()[i%2], EventID: fmt.Sprintf("evt_%d", i/2+1),
+			Type:    rapid.SampledFrom(kinds).Draw(t, "kind"),
+			Payload: []byte(`{"order": 7}`),
+		}
 	}
-	return events[:rapid.IntRange(1, len(events)).Draw(t, "events")]
+	return events
 }
 
 func drawAct(t *rapid.T, whats []string, events []lab.Delivery) act {
@@ -79,29 +89,44 @@ func drawAct(t *rapid.T, whats []string, events []lab.Delivery) act {
 		who:      rapid.IntRange(0, actors-1).Draw(t, "who"),
 		delivery: rapid.SampledFrom(events).Draw(t, "event"),
 	}
-	if a.what == "deliver" {
+	switch a.what {
+	case "deliver":
 		a.delivery = drawManner(t, a.delivery)
+	case "expire", "due":
+		a.all = rapid.Bool().Draw(t, "all")
 	}
 	if !a.calls() {
 		return a
 	}
 	if rapid.IntRange(0, 3).Draw(t, "cut") == 3 {
 		a.cuts = []cutPlan{drawCut(t)}
+		a.cuts[0].skip %= 4 // hardly a call has more commands
 	}
-	if a.what != "work" && rapid.IntRange(0, 4).Draw(t, "beside") == 4 {
-		b := drawAct(t, whats, events)
-		b.cuts, b.beside = nil, nil
-		if b.calls() && b.what != "work" && b.who != a.who {
-			a.beside, a.hold = &b, rapid.IntRange(0, 4).Draw(t, "hold")
-		}
+	switch rapid.SampledFrom([]string{"alone", "alone", "beside", "all"}).Draw(t, "company") {
+	case "beside":
+		drawBeside(t, &a, whats, events)
+	case "all":
+		a.all = a.what == "deliver" || a.what == "work" || a.what == "claim" || a.what == "recover"
 	}
 	return a
+}
+
+// drawBeside leaves an act alone if what is drawn can't be beside it.
+func drawBeside(t *rapid.T, a *act, whats []string, events []lab.Delivery) {
+	b := drawAct(t, whats, events)
+	b.cuts, b.beside, b.all = nil, nil, false
+	if !b.calls() || a.who == b.who {
+		return
+	}
+	a.beside = &b
+	a.hold = rapid.IntRange(0, 4).Draw(t, "hold")
+	a.weather = rapid.SampledFrom([]string{"", "", "calm", "storm"}).Draw(t, "weather")
 }
 
 // calls tells acts that call a receiver from those of the lab.
 func (a act) calls() bool {
 	switch a.what {
-	case "expire", "due", "storm", "calm", "die":
+	case "expire", "due", "bound", "storm", "calm", "die":
 		return false
 	}
 	return true

@@ -66,6 +66,7 @@ type wired struct {
 	hung    bool               // its connection was left hanging
 	armed   []*toxiproxy.Fault
 	severs  []*severing
+	holding *holding
 	pids    []uint32 // of the connections since it was last severed
 	broken  int      // of those that were severed, how many its receiver may not know of yet
 }
@@ -159,6 +160,8 @@ func (w *wired) arm(cuts []cutPlan) {
 // its connection was severed under it, is nobody's business any more.
 func (w *wired) hear(e toxiproxy.Event) {
 	switch {
+	case e.Kind == toxiproxy.Held:
+		w.arrived(e.Command)
 	case e.Kind == toxiproxy.Opened:
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -206,7 +209,7 @@ func (w *wired) severed() []uint32 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	pids := w.pids
-	w.pids, w.broken = nil, w.broken+len(pids)
+	w.pids, w.broken = nil, w.broken+max(0, len(pids)-1) // the one in use was missed at once
 	return pids
 }
 
