@@ -16,6 +16,8 @@ func TestDependenciesRunOneWay(t *testing.T) {
 		"webhooklab/lab/postgres": {"webhooklab/toxiproxy", "webhooklab/scenarios"},
 		"webhooklab/lab/inbox": {"webhooklab/lab/postgres", "webhooklab/toxiproxy", containers,
 			testify, "github.com/Shopify", "pgregory.net"},
+		"webhooklab/lab/webhook": {"webhooklab/lab/postgres", "webhooklab/toxiproxy", containers,
+			testify, "github.com/Shopify", "pgregory.net"},
 		"webhooklab/lab": {"webhooklab/lab/inbox", "webhooklab/lab/webhook", "webhooklab/lab/flawed",
 			"webhooklab/lab/report", "webhooklab/properties", "webhooklab/scenarios"},
 		"webhooklab/lab/flawed": {"webhooklab/properties", "webhooklab/scenarios"},

@@ -20,6 +20,8 @@ SELECT source, event_id,
        counted_as, answer
   FROM webhook_delivery`}),
 	Laws:    properties.Snapshots,
+	Audit:   properties.Audit,
+	Audited: []lab.Invariant{properties.NeverStepsBack},
 	Effects: gusts,
 	Scenarios: slices.Concat([]lab.Scenario{
 		DoorApplied,

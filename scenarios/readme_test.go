@@ -107,7 +107,7 @@ func sins() string {
 func laws() string {
 	var b strings.Builder
 	b.WriteString("| law | says |\n|---|---|\n")
-	for _, law := range slices.Concat(properties.Snapshots, properties.Emails,
+	for _, law := range slices.Concat(properties.Audited, properties.Emails,
 		properties.Receipts, properties.Outbox) {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", law.Name, law.Law)
 	}

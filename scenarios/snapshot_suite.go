@@ -12,6 +12,8 @@ var SnapshotSuite = Suite{
 	Receiver: Snapshots,
 	State:    lab.ReferenceState,
 	Laws:     properties.Snapshots,
+	Audit:    properties.Audit,
+	Audited:  []lab.Invariant{properties.NeverStepsBack},
 	Scenarios: []lab.Scenario{
 		FirstDelivery,
 		ExactRetry,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"webhooklab"
 	"webhooklab/lab"
@@ -77,12 +78,15 @@ func (s *Stage) Bench(
 	ctx context.Context, p postgres.Profile, suite Suite, o Options,
 ) (*Bench, error) {
 	own := o.Schema != ""
+	if own {
+		suite.Audit, suite.Audited = "", nil
+	}
 	o = o.or(suite)
 	server, err := s.server(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	template, err := server.Template(ctx, o.Schema+suite.Effects+o.Alter)
+	template, err := server.Template(ctx, o.Schema+suite.Effects+suite.Audit+o.Alter)
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: load the schema: %w", err)
 	}
@@ -92,7 +96,7 @@ func (s *Stage) Bench(
 	}
 	l, err := lab.Open(ctx, lab.Config{
 		DSN: database.DSN(), Server: server, New: o.Receiver, State: o.State, Own: own,
-		Laws: suite.Laws, Reset: suite.Reset, Seed: o.Seed,
+		Laws: slices.Concat(suite.Laws, suite.Audited), Reset: suite.Reset, Seed: o.Seed,
 	})
 	if err != nil {
 		return nil, errors.Join(err, database.Drop(ctx))

@@ -17,6 +17,8 @@ type Suite struct {
 	Laws      []lab.Invariant
 	Effects   string // SQL on the clone after the schema: tables of the test's own
 	Reset     string // SQL before each run, where runs would see each other's rows
+	Audit     string // SQL that watches the tables of schema.sql, for the laws of Audited
+	Audited   []lab.Invariant
 	Scenarios []lab.Scenario
 }
 
