@@ -3,7 +3,9 @@ package properties
 import "webhooklab/lab"
 
 // Outbox are the laws of effects outside the database, demanded after every run.
-var Outbox = []lab.Invariant{MessageIffChange, SentWasCalled, CalledWasEnqueued, OneMail}
+var Outbox = []lab.Invariant{
+	MessageIffChange, AckedIsEnqueued, SentWasCalled, CalledWasEnqueued, OneMail,
+}
 
 // MessageIffChange: the message is written in the transaction of the change that causes it.
 var MessageIffChange = lab.Invariant{
@@ -16,6 +18,16 @@ SELECT coalesce(m.source, e.source) AS source, m.key, e.event_id
     ON e.source = m.source
    AND e.event_id = m.key
  WHERE m.source IS NULL OR e.source IS NULL`,
+}
+
+// AckedIsEnqueued: change and message are not lost together either.
+var AckedIsEnqueued = lab.Invariant{
+	Name: "acked_is_enqueued",
+	Law:  "an acknowledged change has its message",
+	SQL: `
+SELECT a.source, a.event_id
+  FROM acked AS a
+ WHERE NOT EXISTS (SELECT FROM messages AS m WHERE m.source = a.source AND m.key = a.event_id)`,
 }
 
 // SentWasCalled: no message is marked that was not sent.

@@ -13,6 +13,7 @@ import (
 	"webhooklab"
 	"webhooklab/lab"
 	"webhooklab/lab/postgres"
+	"webhooklab/properties"
 	"webhooklab/scenarios"
 )
 
@@ -38,7 +39,11 @@ func newPlot(t testing.TB, suite scenarios.Suite, alter string) *plot {
 	judge, err := pgx.ConnectConfig(t.Context(), config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, judge.Close(context.Background())) })
-	return &plot{suite, all(suite.Laws), database, judge}
+	laws := suite.Laws
+	if suite.State.SQL("transitions") != "" {
+		laws = properties.WatchedReceipts
+	}
+	return &plot{suite, all(laws), database, judge}
 }
 
 // all is one law whose offences are those of these laws, each with its name.

@@ -13,7 +13,7 @@ import (
 // command, the second is left out.
 func (m *receiptMachine) pair(ctx context.Context, a act) ([]observed, error) {
 	first, second := m.actor(a.who), m.actor(a.beside.who)
-	held := first.holdAt(a.hold)
+	held := first.holdAt(a.hold, nil)
 	ends := m.start(ctx, a)
 	select {
 	case o := <-ends:
@@ -93,11 +93,12 @@ func (m *receiptMachine) untilWaiting(
 	}
 }
 
-// holdAt lets this many commands pass and holds the next one, which the channel then tells.
-func (w *wired) holdAt(n int) <-chan toxiproxy.Command {
+// holdAt lets this many commands pass that fit, and holds the next one, which the channel then
+// tells. Nil fits all.
+func (w *wired) holdAt(n int, fits func(toxiproxy.Command) bool) <-chan toxiproxy.Command {
 	held := make(chan toxiproxy.Command, 1)
 	w.mu.Lock()
-	w.holding = &holding{left: n, held: held}
+	w.holding = &holding{left: n, fits: fits, held: held}
 	w.mu.Unlock()
 	w.wire.Gate(true)
 	return held
@@ -106,6 +107,7 @@ func (w *wired) holdAt(n int) <-chan toxiproxy.Command {
 // holding counts commands that are held down to the one that stays so.
 type holding struct {
 	left int
+	fits func(toxiproxy.Command) bool
 	held chan<- toxiproxy.Command
 }
 
@@ -113,8 +115,9 @@ type holding struct {
 func (w *wired) arrived(c toxiproxy.Command) {
 	w.mu.Lock()
 	h := w.holding
-	stays := h != nil && h.left == 0
-	if h != nil {
+	counts := h != nil && (h.fits == nil || h.fits(c))
+	stays := counts && h.left == 0
+	if counts {
 		h.left--
 	}
 	w.mu.Unlock()

@@ -69,6 +69,7 @@ type wired struct {
 	holding *holding
 	pids    []uint32 // of the connections since it was last severed
 	broken  int      // of those that were severed, how many its receiver may not know of yet
+	said    string   // its last outcome
 }
 
 // severing counts a session's commands down to the moment when its connections are severed.
