@@ -19,9 +19,13 @@ func TestAtomicMachine(t *testing.T) {
 	}.begin(t)
 	c := newCrew(t, scenarios.AtomicSuite, scenarios.Atomic, "")
 	law.check(t, func(t *rapid.T) {
-		s := scripts([]string{"calm", "deliver", "deliver", "deliver", "deliver", "storm"})
+		s := scripts(atomicActs())
 		found, err := c.play(t.Context(), s.Draw(t, "script"), findings.any)
 		require.NoError(t, err)
 		found.none(t, []string{"shop~~"})
 	})
+}
+
+func atomicActs() []string {
+	return []string{"calm", "deliver", "deliver", "deliver", "deliver", "storm"}
 }

@@ -44,6 +44,7 @@ func leasedActs() []string {
 		"calm", "deliver", "deliver", "deliver", "deliver", "deliver", "deliver", "deliver",
 		"work", "work", "work", "claim", "claim", "claim", "claim", "claim",
 		"complete", "complete", "complete", "fail", "fail", "release", "heartbeat",
-		"expire", "expire", "recover", "due", "due", "bound", "bound", "requeue", "requeue", "storm", "die",
+		"expire", "expire", "recover", "due", "due", "bound", "bound", "requeue", "requeue",
+		"storm", "die",
 	}
 }
