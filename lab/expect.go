@@ -1,5 +1,18 @@
 package lab
 
+import "webhooklab/toxiproxy"
+
+// Fired demands that a fault of the scenario's own fired once and let nothing through. Otherwise
+// the run has put nothing to the test.
+func (l *Lab) Fired(s *Session, f *toxiproxy.Fault) {
+	s.spoiled = true
+	if f.Fired() != 1 || f.Leaked() != 0 {
+		l.give(VerdictUnknown, "the fault of %s fired %d times and let %d bytes through, want 1 and 0",
+			s.Name, f.Fired(), f.Leaked())
+	}
+	l.History.Note(s.Name, "fault", f.At.String()+", "+f.Close.String())
+}
+
 // Equal demands that a number counted by the scenario is what it should be.
 func (l *Lab) Equal(what string, want, got int) {
 	if got != want {

@@ -119,6 +119,9 @@ func (l *Lab) fresher() []string {
 	return names
 }
 
+// maxRows is how many rows of a table a transcript shows.
+const maxRows = 12
+
 // tellRows adds what the receiver shows of this run to the transcript, a line a row, sorted.
 func (l *Lab) tellRows() {
 	l.observer.mu.Lock()
@@ -141,8 +144,11 @@ SELECT (
 			l.blame(VerdictUnknown, "read the %s: %v", t.Name, err)
 		}
 		l.line("%s: %d", t.Name, len(lines))
-		for _, line := range lines {
+		for _, line := range lines[:min(len(lines), maxRows)] {
 			l.line("  %s", line)
+		}
+		if len(lines) > maxRows {
+			l.line("  ...")
 		}
 	}
 }

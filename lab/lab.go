@@ -47,6 +47,7 @@ type Lab struct {
 	offences   []Offence
 	overlaps   int
 	free       bool
+	down       bool // the server was killed and not started again
 }
 
 // runs gives every run in the process sources of its own, so that runs may share a database.
@@ -85,10 +86,10 @@ func (l *Lab) Close() {
 // Source is the name under which deliveries of this source reach the receiver in this run; SQL
 // that a scenario writes by hand needs it.
 func (l *Lab) Source(stable string) string {
-	if stable == "" || len(stable) > 200 {
-		return stable // at the limits of the contract the exact text matters
-	}
 	fresh := stable + "~" + l.run
+	if stable == "" || len(fresh) > 255 {
+		fresh = stable // at the limits of the contract the exact text matters
+	}
 	l.sources[fresh] = stable
 	return fresh
 }
@@ -155,6 +156,7 @@ func (l *Lab) Down() {
 		l.give(VerdictNotRun, "%v", err)
 	}
 	l.line("(server killed)")
+	l.down = true
 	if err := l.cfg.Server.Kill(l.ctx); err != nil {
 		l.give(VerdictUnknown, "kill the server: %v", err)
 	}
@@ -168,15 +170,22 @@ func (l *Lab) Down() {
 // Up starts the server again, on the same address.
 func (l *Lab) Up() {
 	l.line("(server started)")
-	if err := l.cfg.Server.Restart(l.ctx); err != nil {
+	if err := l.restart(); err != nil {
 		l.give(VerdictUnknown, "start the server again: %v", err)
 	}
+}
+
+func (l *Lab) restart() error {
+	if err := l.cfg.Server.Restart(l.ctx); err != nil {
+		return err
+	}
+	l.down = false
 	l.observer.close()
 	o, err := openObserver(l.ctx, l.cfg.DSN)
-	if err != nil {
-		l.give(VerdictUnknown, "after the restart: %v", err)
+	if err == nil {
+		l.observer = o
 	}
-	l.observer = o
+	return err
 }
 
 // fallen waits until no connection of before the kill is left anywhere.

@@ -68,7 +68,7 @@ func (m *mailbox) wait(d time.Duration) bool {
 	}
 }
 
-// nap gives the box d (below a millisecond) to receive something.
+// nap gives the box d to receive something: a few milliseconds at most, it looks every 20 us.
 func (m *mailbox) nap(d time.Duration) bool {
 	const slice = 20 * time.Microsecond
 	for end := time.Now().Add(d); time.Now().Before(end); shortSleep(slice) {

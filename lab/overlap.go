@@ -7,11 +7,11 @@ import (
 )
 
 // A span is the part of an operation that the wire saw: from the first command that left for the
-// server to the last answer that came back. Zero: none yet.
+// server, BEGIN and the like apart, to the last answer that came back. Zero: none yet.
 type span struct{ first, last uint64 }
 
 func (s *span) sent(e toxiproxy.Event) {
-	if s.first == 0 {
+	if s.first == 0 && !e.Command.Local() {
 		s.first = e.Seq
 	}
 }
@@ -24,6 +24,19 @@ func (s *Session) countOverlaps() {
 	for _, o := range s.lab.sessions {
 		if o != s && o.active && s.span.first != 0 && o.span.first != 0 &&
 			o.span.first < s.span.last {
+			s.lab.overlaps++
+		}
+	}
+}
+
+// countMeeting is called when a command leaves on a lane: other lanes of the same wire that are
+// inside a transaction then belong to other operations that a receiver has in progress at once.
+func (s *Session) countMeeting(ln *lane) {
+	if ln.command.Local() {
+		return
+	}
+	for _, other := range s.lanes {
+		if other != ln && !other.dying && other.tx == 'T' {
 			s.lab.overlaps++
 		}
 	}
@@ -45,6 +58,9 @@ func (l *Lab) ReleaseTogether(all ...*Session) {
 func (l *Lab) unstepped(all ...*Session) {
 	l.free = true
 	defer func() { l.free = false }()
+	for _, s := range all {
+		s.span = span{} // what was before the barrier proves nothing about what comes behind it
+	}
 	barrier := make(chan struct{})
 	var opened sync.WaitGroup
 	for _, s := range all {

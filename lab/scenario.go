@@ -121,15 +121,21 @@ func (l *Lab) play(story func(*Lab)) {
 	}
 }
 
-// runOff ends whatever a stopped play left in progress: gates open first, then by force.
+// runOff ends whatever a stopped play left in progress: gates open first, then by force. A server
+// that it left dead is started again, for the plays to come.
 func (l *Lab) runOff() {
+	if l.down {
+		if err := l.restart(); err != nil {
+			l.blame(VerdictUnknown, "start the server again: %v", err)
+		}
+	}
 	for _, s := range l.sessions {
 		if s.active {
 			s.spoiled = true
 			s.wire.Gate(false)
 		}
 	}
-	if l.quiet(time.Second) {
+	if l.quiet(l.cfg.Bound / 3) {
 		return
 	}
 	for _, s := range l.sessions {

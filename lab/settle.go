@@ -125,7 +125,7 @@ func (l *Lab) ask(running []*lane, confirmed map[*lane]bool) {
 // connection is gone will leave, and its locks with it.
 func (l *Lab) firm(blockers []uint32, confirmed map[*lane]bool) bool {
 	for _, pid := range blockers {
-		ln := l.laneOf(pid)
+		ln, _ := l.laneOf(pid)
 		if ln != nil && (ln.dying || ln.state == laneRunning && !confirmed[ln]) {
 			return false
 		}
@@ -187,6 +187,7 @@ func (s *Session) apply(e toxiproxy.Event) {
 	case toxiproxy.Sent:
 		ln.state, ln.command = laneRunning, e.Command
 		s.span.sent(e)
+		s.countMeeting(ln)
 	case toxiproxy.Answered:
 		ln.tx = e.Answer.TxStatus
 		s.span.answered(e)
@@ -236,25 +237,19 @@ func (l *Lab) lanes(state laneState) (found []*lane) {
 	return found
 }
 
-func (l *Lab) laneOf(pid uint32) *lane {
+// laneOf is the lane that a backend serves, and its session; both nil for an outsider.
+func (l *Lab) laneOf(pid uint32) (*lane, *Session) {
 	for _, s := range l.sessions {
 		for _, ln := range s.lanes {
 			if ln.pid == pid {
-				return ln
+				return ln, s
 			}
 		}
 	}
-	return nil
+	return nil, nil
 }
 
-// owner is the session that a backend belongs to, nil for an outsider.
 func (l *Lab) owner(pid uint32) *Session {
-	for _, s := range l.sessions {
-		for _, ln := range s.lanes {
-			if ln.pid == pid {
-				return s
-			}
-		}
-	}
-	return nil
+	_, s := l.laneOf(pid)
+	return s
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // An outside writer takes the object's row first and the inbox key second, the receiver takes them
-// the other way round. A unhurried writer makes the receiver the one that PostgreSQL ends.
+// the other way round. An unhurried writer makes the receiver the one that PostgreSQL ends.
 var DeadlockReceiverRetries = lab.Scenario{
 	Name:       "deadlock_receiver_retries",
 	Law:        "a deadlock is retried inside: nothing is lost, nobody sees an error",

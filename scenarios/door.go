@@ -35,8 +35,8 @@ const doorPool = 10
 type Sender interface {
 	lab.Receiver
 
-	// Lose makes the hop lose the next request or its response.
-	Lose(at toxiproxy.Place, how toxiproxy.Close)
+	// Lose makes the hop lose the next request or its response; the fault tells whether it did.
+	Lose(at toxiproxy.Place, how toxiproxy.Close) *toxiproxy.Fault
 
 	// Post sends a body to a path below the source's, signed with this secret.
 	Post(ctx context.Context, source, path, secret string, body []byte) (lab.Answer, error)
@@ -50,11 +50,38 @@ type Sender interface {
 
 // Door is the reference receiver of snapshots behind its HTTP door, on a port of its own.
 func Door(ctx context.Context, dsn string) (lab.Receiver, error) {
+	return DoorWith(nil, nil)(ctx, dsn)
+}
+
+// DoorWith is Door with another verifier or receiver in the place of its own; nil leaves it.
+func DoorWith(
+	verifier func(webhook.Verifier) webhook.Verifier,
+	receiver func(webhook.Receiver) webhook.Receiver,
+) lab.NewReceiver {
+	if verifier == nil {
+		verifier = func(v webhook.Verifier) webhook.Verifier { return v }
+	}
+	if receiver == nil {
+		receiver = func(r webhook.Receiver) webhook.Receiver { return r }
+	}
+	return func(ctx context.Context, dsn string) (lab.Receiver, error) {
+		return newDoor(ctx, dsn, verifier, receiver)
+	}
+}
+
+func newDoor(
+	ctx context.Context, dsn string,
+	verifier func(webhook.Verifier) webhook.Verifier,
+	receiver func(webhook.Receiver) webhook.Receiver,
+) (lab.Receiver, error) {
 	pool, err := openPool(ctx, dsn, doorPool)
 	if err != nil {
 		return nil, err
 	}
-	d := &door{pool: pool, handlers: map[string]http.Handler{}, served: make(chan struct{})}
+	d := &door{
+		pool: pool, verifier: verifier, receiver: receiver,
+		handlers: map[string]http.Handler{}, served: make(chan struct{}),
+	}
 	d.server = &http.Server{Handler: d, ReadHeaderTimeout: 5 * time.Second}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -84,6 +111,9 @@ type door struct {
 	hop    *toxiproxy.Proxy
 	client *http.Client
 	served chan struct{}
+
+	verifier func(webhook.Verifier) webhook.Verifier
+	receiver func(webhook.Receiver) webhook.Receiver
 
 	mu       sync.Mutex
 	handlers map[string]http.Handler // by source and haste
@@ -134,8 +164,8 @@ func (d *door) handler(source string, hasty bool) (http.Handler, error) {
 	}
 	db := webhook.Acquire(d.pool, patience)
 	route := webhook.Route{
-		Path: "/hooks", Source: source, Verifier: verifier,
-		Mapping: webhook.SnapshotBody, Receiver: webhook.Snapshots(db, patient),
+		Path: "/hooks", Source: source, Verifier: d.verifier(verifier),
+		Mapping: webhook.SnapshotBody, Receiver: d.receiver(webhook.Snapshots(db, patient)),
 	}
 	old, batch, soon := route, route, route
 	old.Path, batch.Path, batch.Batch, soon.Path = "/old", "/batch", true, "/hasty"
@@ -150,11 +180,14 @@ func (d *door) handler(source string, hasty bool) (http.Handler, error) {
 
 // Receive posts the delivery as its sender would.
 func (d *door) Receive(ctx context.Context, dl lab.Delivery) (lab.Answer, error) {
-	body := dl.Body
-	if body == nil {
-		body = snapshotBody(dl)
+	return d.Post(ctx, dl.Source, "/hooks", doorSecret, bodyOf(dl))
+}
+
+func bodyOf(d lab.Delivery) []byte {
+	if d.Body != nil {
+		return d.Body
 	}
-	return d.Post(ctx, dl.Source, "/hooks", doorSecret, body)
+	return snapshotBody(d)
 }
 
 // snapshotBody is what the sender writes of a delivery.
@@ -228,7 +261,7 @@ func (d *door) answered(r *http.Response, err error) (lab.Answer, error) {
 
 // Lose arms the hop. A sender whose request hangs gives up when the fault fires, not when a time
 // has passed.
-func (d *door) Lose(at toxiproxy.Place, how toxiproxy.Close) {
+func (d *door) Lose(at toxiproxy.Place, how toxiproxy.Close) *toxiproxy.Fault {
 	f := &toxiproxy.Fault{At: at, Close: how}
 	if how == toxiproxy.Hang {
 		f.OnFire = func(toxiproxy.Event) {
@@ -238,6 +271,7 @@ func (d *door) Lose(at toxiproxy.Place, how toxiproxy.Close) {
 		}
 	}
 	d.hop.Arm(f)
+	return f
 }
 
 func (d *door) Trickle(ctx context.Context, source string, body []byte) (lab.Answer, error) {
@@ -259,12 +293,13 @@ func (d *door) Exhaust(ctx context.Context) (func(), error) {
 		for _, c := range held {
 			c.Release()
 		}
+		held = nil
 	}
 	for range doorPool {
 		c, err := d.pool.Acquire(ctx)
 		if err != nil {
 			release()
-			return nil, err
+			return func() {}, err
 		}
 		held = append(held, c)
 	}

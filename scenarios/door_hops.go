@@ -26,8 +26,9 @@ var DoorRequestLost = lab.Scenario{
 	Play: func(l *lab.Lab) {
 		sender := l.Session("sender")
 
-		lose(sender, toxiproxy.BeforeCommand, toxiproxy.RST)
+		proved := loses(sender, l, toxiproxy.BeforeCommand, toxiproxy.RST)
 		sender.Deliver(paid).Answers(lab.Unknown)
+		proved()
 		l.Stored(0)
 
 		sender.Deliver(paid).Answers(lab.Applied)
@@ -48,8 +49,9 @@ func doorResponseLost(name string, how toxiproxy.Close) lab.Scenario {
 		Play: func(l *lab.Lab) {
 			sender := l.Session("sender")
 
-			lose(sender, toxiproxy.AfterCommand, how)
+			proved := loses(sender, l, toxiproxy.AfterCommand, how)
 			sender.Deliver(paid).Answers(lab.Unknown)
+			proved()
 			l.Stored(1)
 
 			sender.Deliver(paid).Answers(lab.Duplicate)
@@ -66,11 +68,14 @@ func doorBothHops() (all []lab.Scenario) {
 		name  string
 		close toxiproxy.Close
 	}
-	cuts := []cut{{"fin", toxiproxy.FIN}, {"rst", toxiproxy.RST}}
+	cuts := []cut{{"fin", toxiproxy.FIN}, {"rst", toxiproxy.RST}, {"hang", toxiproxy.Hang}}
 	for _, database := range cuts {
 		all = append(all,
 			doorDatabaseCut("door_commit_lost_"+database.name, false, database.close, nil),
 			doorDatabaseCut("door_ack_lost_"+database.name, true, database.close, nil))
+		if database.close == toxiproxy.Hang {
+			continue // its sender gives up and is gone before there is a response to lose
+		}
 		for _, http := range cuts {
 			suffix := database.name + "_response_lost_" + http.name
 			all = append(all,
@@ -89,9 +94,12 @@ func doorDatabaseCut(
 		Law:  "whichever hop is cut where, the retry finds exactly what was committed",
 		Play: func(l *lab.Lab) {
 			sender := l.Session("sender")
-			answer := comeAgain
+			answer, proved := comeAgain, func() {}
+			if how == toxiproxy.Hang {
+				answer = lab.Unknown
+			}
 			if response != nil {
-				lose(sender, toxiproxy.AfterCommand, *response)
+				proved = loses(sender, l, toxiproxy.AfterCommand, *response)
 				answer = lab.Unknown
 			}
 
@@ -102,6 +110,7 @@ func doorDatabaseCut(
 				sender.LoseRequest(how)
 			}
 			sender.Answers(answer)
+			proved()
 
 			if executed {
 				sender.Deliver(paid).Answers(lab.Duplicate)

@@ -53,19 +53,40 @@ var (
 	comeAgain    = lab.Answer{Outcome: "503"}
 )
 
-// lose makes the sender's hop lose the next request or its response. It says nothing of it in the
-// transcript: what came of it does.
-func lose(s *lab.Session, at toxiproxy.Place, how toxiproxy.Close) {
+// loses makes the sender's hop lose its next request or response, and returns what must be called
+// when the sender has learned of it: it demands that the fault fired, once and without a leak.
+func loses(s *lab.Session, l *lab.Lab, at toxiproxy.Place, how toxiproxy.Close) (proved func()) {
+	var f *toxiproxy.Fault
 	s.Does("lose the next", func(_ context.Context, r lab.Receiver) (lab.Answer, error) {
-		r.(Sender).Lose(at, how)
+		f = r.(Sender).Lose(at, how)
 		return lab.Done, nil
+	})
+	return func() { l.Fired(s, f) }
+}
+
+// sends posts a delivery to one of the door's addresses, signed with this secret.
+func sends(s *lab.Session, l *lab.Lab, what, path, secret string, d lab.Delivery) *lab.Session {
+	d.Source = l.Source("shop")
+	return s.Do(what, func(ctx context.Context, r lab.Receiver) (lab.Answer, error) {
+		to := address{r.(Sender), path, secret}
+		return l.History.Record(s.Name, to).Receive(ctx, d)
 	})
 }
 
-// sends posts a body of the sender's own to one of the door's addresses.
-func sends(s *lab.Session, l *lab.Lab, what, path, secret string, body []byte) *lab.Session {
-	source := l.Source("shop")
-	return s.Do(what, func(ctx context.Context, r lab.Receiver) (lab.Answer, error) {
-		return r.(Sender).Post(ctx, source, path, secret, body)
-	})
+// address is one address of a door, as a receiver behind the recording door.
+type address struct {
+	Sender
+	path, secret string
+}
+
+func (a address) Receive(ctx context.Context, d lab.Delivery) (lab.Answer, error) {
+	return a.Post(ctx, d.Source, a.path, a.secret, bodyOf(d))
+}
+
+// raw is a delivery of these bytes.
+func raw(body []byte) lab.Delivery {
+	if body == nil {
+		body = []byte{}
+	}
+	return lab.Delivery{Body: body}
 }

@@ -28,14 +28,15 @@ var DoorPoolExhausted = lab.Scenario{
 	Law:  "a door without a free connection answers 503 soon, and accepts when it has one again",
 	Play: func(l *lab.Lab) {
 		sender := l.Session("sender")
-		var release func()
+		release := func() {}
+		defer func() { release() }()
 		sender.Does("take every connection", func(ctx context.Context, r lab.Receiver) (
 			_ lab.Answer, err error) {
 			release, err = r.(Sender).Exhaust(ctx)
 			return lab.Done, err
 		})
 
-		sends(sender, l, "deliver evt_paid", "/hasty", doorSecret, snapshotBody(paid)).
+		sends(sender, l, "deliver evt_paid", "/hasty", doorSecret, paid).
 			Answers(comeAgain)
 		release()
 		l.Stored(0)
@@ -82,6 +83,7 @@ var DoorDeadlock = lab.Scenario{
 	Name:       "door_deadlock",
 	Law:        "a deadlock is retried inside: the sender sees a success",
 	Concurrent: true,
+	Reference:  true,
 	Needs:      []postgres.Ability{postgres.DeadlockTimeout},
 	Play: func(l *lab.Lab) {
 		sender, writer := l.Session("sender"), l.Session("writer", unhurried)

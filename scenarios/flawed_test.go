@@ -15,7 +15,14 @@ import (
 )
 
 var sinners = slices.Concat(flawed.All, flawed.Email, flawed.Atomic(scenarios.Change),
-	flawed.Leased(scenarios.Change), flawed.Outbox)
+	flawed.Leased(scenarios.Change), flawed.Outbox, []flawed.Sin{
+		{Name: "door_trusts_anybody", Scenario: "door_forged_first",
+			New: scenarios.DoorWith(flawed.TrustsAnybody, nil)},
+		{Name: "door_duplicate_is_an_error", Scenario: "door_applied",
+			New: scenarios.DoorWith(nil, flawed.DuplicateIsAnError)},
+		{Name: "door_swallows_unavailable", Scenario: "door_commit_lost_fin",
+			New: scenarios.DoorWith(nil, flawed.SwallowsUnavailable)},
+	})
 
 // withoutStateMachine is a schema without the trigger that would refuse some sins by itself.
 const withoutStateMachine = `DROP TRIGGER webhook_receipt_step ON webhook_receipt;`

@@ -15,6 +15,8 @@ var InvalidLeavesNoTrace = lab.Scenario{
 		sender := l.Session("sender")
 
 		for _, breakIt := range []func(*lab.Delivery){
+			func(d *lab.Delivery) { d.Source = "" },
+			func(d *lab.Delivery) { d.Source = strings.Repeat("x", 256) },
 			func(d *lab.Delivery) { d.EventID = "" },
 			func(d *lab.Delivery) { d.EventID = strings.Repeat("x", 1025) },
 			func(d *lab.Delivery) { d.EventID = "evt\x00" },

@@ -25,6 +25,7 @@ func Leased(change inbox.Change) []Sin {
 			clerkWith(change, completionNotFenced)},
 		{"heartbeat_not_fenced", "leased_paused_heartbeat", clerkWith(change, heartbeatNotFenced)},
 		{"failure_not_fenced", "leased_paused_failure", clerkWith(change, failureNotFenced)},
+		{"release_not_fenced", "leased_paused_release", clerkWith(change, releaseNotFenced)},
 		{"lease_never_reclaimed", "leased_crash_after_claim", clerkWith(change, leaseNeverReclaimed)},
 		{"recovery_uncounted", "leased_killed_by_its_payload", clerkWith(change, recoveryUncounted)},
 		{"effect_before_completion", "leased_crash_after_change",
@@ -50,6 +51,7 @@ type clerk struct {
 	complete  func(context.Context) (lab.Answer, error)
 	heartbeat func(context.Context) (lab.Answer, error)
 	fail      func(context.Context) (lab.Answer, error)
+	release   func(context.Context) (lab.Answer, error)
 	recover   func(context.Context) (lab.Answer, error)
 }
 
@@ -59,13 +61,16 @@ func clerkWith(change inbox.Change, sin func(*clerk)) lab.NewReceiver {
 		if err != nil {
 			return nil, err
 		}
-		o := inbox.Options{MaxAttempts: 3}
+		o := inbox.Options{ // patient: a command that the lab holds is none that is lost
+			MaxAttempts: 3, Timeout: 5 * time.Minute, LockTimeout: time.Minute,
+			StatementTimeout: time.Minute, IdleTimeout: time.Minute,
+		}
 		c := &clerk{pool: pool, change: change, intake: inbox.NewIntake(pool, o)}
 		c.worker = inbox.NewWorker(pool, change, inbox.WorkerOptions{
 			Options: o, Lease: time.Hour, Backoff: time.Hour, BackoffLimit: 2 * time.Hour,
 		})
 		c.claim, c.complete, c.heartbeat = c.soundClaim, c.soundComplete, c.soundHeartbeat
-		c.fail, c.recover = c.soundFail, c.soundRecover
+		c.fail, c.release, c.recover = c.soundFail, c.soundRelease, c.soundRecover
 		sin(c)
 		return c, nil
 	}
@@ -85,7 +90,9 @@ func (c *clerk) Heartbeat(ctx context.Context) (lab.Answer, error) { return c.he
 func (c *clerk) Fail(ctx context.Context) (lab.Answer, error)      { return c.fail(ctx) }
 func (c *clerk) Recover(ctx context.Context) (lab.Answer, error)   { return c.recover(ctx) }
 
-func (c *clerk) Release(ctx context.Context) (lab.Answer, error) {
+func (c *clerk) Release(ctx context.Context) (lab.Answer, error) { return c.release(ctx) }
+
+func (c *clerk) soundRelease(ctx context.Context) (lab.Answer, error) {
 	return leased(inbox.Released, c.lease.Release(ctx))
 }
 

@@ -1,4 +1,4 @@
-// Package flawed holds receivers that are broken on purpose, one sin a file. Each looks like code
+// Package flawed holds receivers that are broken on purpose, one kind of sin a file. Each looks like code
 // that somebody ships, and each is caught by the scenario or the law that its entry in All names:
 // they are how the lab shows that its judge can say no.
 package flawed
@@ -7,7 +7,7 @@ import "webhooklab/lab"
 
 // A Sin is one broken receiver and what must catch it.
 type Sin struct {
-	Name     string // the sin, as its file is named
+	Name     string // the sin
 	Scenario string // the scenario that fails because of it
 	New      lab.NewReceiver
 }

@@ -13,6 +13,8 @@ import (
 // Outbox is every sin against the contract of the outbox.
 var Outbox = []Sin{
 	{"outbox_row_after_commit", "outbox_crash_before_enqueue", OutboxRowAfterCommit},
+	{"outbox_mark_not_fenced", "outbox_paused_dispatcher", OutboxMarkNotFenced},
+	{"outbox_marked_before_send", "outbox_crash_before_mark", OutboxMarkedBeforeSend},
 }
 
 // OutboxRowAfterCommit commits the change and then enqueues its message. What dies between the two

@@ -78,9 +78,11 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 	_ = tx.Rollback(ctx)
 }
 
-// lasting gives ctx, or if that is over already, another second or more to leave things in order.
+// lasting gives ctx, or if that is over or nearly so, another second or more to leave things in
+// order.
 func lasting(ctx context.Context, more time.Duration) (context.Context, context.CancelFunc) {
-	if ctx.Err() == nil {
+	deadline, bounded := ctx.Deadline()
+	if ctx.Err() == nil && (!bounded || time.Until(deadline) >= more) {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(context.WithoutCancel(ctx), more)

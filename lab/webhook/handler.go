@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -140,8 +141,23 @@ func (r Route) check() error {
 		return missing("it has no mapping", "choose that of the provider")
 	case r.Receiver == nil:
 		return missing("it has no receiver", "choose one of this package, or your own")
+	case r.Batch && idInHeader(r.Mapping):
+		return missing("its provider names an event in a header, of which a batch has one for all",
+			"leave Batch out")
 	}
 	return nil
+}
+
+// idInHeader tells the mappings of this package that take the event's id from a header: in a batch
+// all items but the first would be refused as conflicts.
+func idInHeader(m Mapping) bool {
+	is := reflect.ValueOf(m).Pointer()
+	for _, header := range []Mapping{GitHubEvent, ShopifyEvent, StandardWebhooksEvent} {
+		if is == reflect.ValueOf(header).Pointer() {
+			return true
+		}
+	}
+	return false
 }
 
 // ServeHTTP is [http.Handler]'s.

@@ -74,7 +74,8 @@ func (g *gate) whichTests() []string {
 	case g.replay != "":
 		return []string{"-run", "^TestReplay$", "./scenarios"}
 	}
-	return []string{"-skip", "^TestReplay$", "./scenarios", "./properties"}
+	return []string{"-skip", "^TestReplay$",
+		"./scenarios", "./properties", "./lab/inbox", "./lab/webhook"}
 }
 
 // steers matches variables that would steer the tests or gotestsum from outside.
