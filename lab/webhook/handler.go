@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"reflect"
 	"strings"
 	"time"
 
@@ -28,7 +27,8 @@ type Route struct {
 	Mapping Mapping
 	// Receiver stores it.
 	Receiver Receiver
-	// Batch says that a body is a JSON array of events.
+	// Batch says that a body is a JSON array of events. It is for mappings that find the id in each
+	// item: with one that takes it from a header, all items but the first are refused as conflicts.
 	Batch bool
 	// Types are those that may be named in logs. Any other type is the sender's own text, and
 	// shown as "other".
@@ -141,23 +141,8 @@ func (r Route) check() error {
 		return missing("it has no mapping", "choose that of the provider")
 	case r.Receiver == nil:
 		return missing("it has no receiver", "choose one of this package, or your own")
-	case r.Batch && idInHeader(r.Mapping):
-		return missing("its provider names an event in a header, of which a batch has one for all",
-			"leave Batch out")
 	}
 	return nil
-}
-
-// idInHeader tells the mappings of this package that take the event's id from a header: in a batch
-// all items but the first would be refused as conflicts.
-func idInHeader(m Mapping) bool {
-	is := reflect.ValueOf(m).Pointer()
-	for _, header := range []Mapping{GitHubEvent, ShopifyEvent, StandardWebhooksEvent} {
-		if is == reflect.ValueOf(header).Pointer() {
-			return true
-		}
-	}
-	return false
 }
 
 // ServeHTTP is [http.Handler]'s.

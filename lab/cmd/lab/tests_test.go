@@ -20,11 +20,11 @@ func TestTestsReadThisRunAndNothingFromOutside(t *testing.T) {
 
 func TestWhatIsRun(t *testing.T) {
 	for want, o := range map[string]options{
-		"-skip ^TestReplay$ ./scenarios ./properties":        {},
-		"-run ^(TestScenarios|TestLoops)$ ./scenarios":       {scenario: "x"},
-		"-run ^TestReplay$ ./scenarios":                      {replay: "x@1"},
-		"-run Shuffled ./properties":                         {law: "Shuffled"},
-		"-short -skip ^TestReplay$ ./scenarios ./properties": {short: true},
+		"-skip ^TestReplay$ ./scenarios ./properties ./lab/inbox ./lab/webhook":        {},
+		"-run ^(TestScenarios|TestLoops)$ ./scenarios":                                 {scenario: "x"},
+		"-run ^TestReplay$ ./scenarios":                                                {replay: "x@1"},
+		"-run Shuffled ./properties":                                                   {law: "Shuffled"},
+		"-short -skip ^TestReplay$ ./scenarios ./properties ./lab/inbox ./lab/webhook": {short: true},
 	} {
 		g := gate{options: o}
 		require.True(t, strings.HasSuffix(strings.Join(g.testArguments(), " "), want), want)
