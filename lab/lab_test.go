@@ -214,6 +214,62 @@ func TestSessionsThatNeverMeetProveNothing(t *testing.T) {
 	says(t, r, lab.VerdictUnknown, "never overlapped")
 }
 
+// Two sessions stand at a barrier with their transactions begun, and go one after the other: a BEGIN
+// before the barrier proves no meeting behind it.
+func TestSessionsReleasedInTurnDidNotMeet(t *testing.T) {
+	r := bench(t).Run(t.Context(), lab.Scenario{
+		Name: "a_test", Concurrent: true,
+		Play: func(l *lab.Lab) {
+			first, second := l.Session("first"), l.Session("second")
+			first.Deliver(event("evt"))
+			second.Deliver(event("evt"))
+			l.ReleaseTogether(first)
+			l.ReleaseTogether(second)
+			first.Answers(lab.Applied)
+			second.Answers(lab.Duplicate)
+		},
+	})
+	says(t, r, lab.VerdictUnknown, "never overlapped")
+}
+
+// An outsider that holds a session up is nobody's fault, whatever the verb.
+func TestAnOutsiderIsNoOffence(t *testing.T) {
+	b := bench(t)
+	outside, err := pgx.Connect(t.Context(), b.Database.DSN())
+	require.NoError(t, err)
+	defer outside.Close(context.Background())
+	for name, verb := range map[string]func(*lab.Session){
+		"Answers":    func(s *lab.Session) { s.Answers(lab.Applied) },
+		"HoldBefore": func(s *lab.Session) { s.HoldBefore("COMMIT") },
+		"NotBlocked": func(s *lab.Session) { s.NotBlocked() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := play(t, b, func(l *lab.Lab) {
+				tx, err := outside.Begin(l.Context())
+				require.NoError(t, err)
+				defer tx.Rollback(context.Background())
+				_, err = tx.Exec(l.Context(), `
+INSERT INTO webhook_inbox (source, event_id, object_id, revision, snapshot)
+VALUES ($1, 'evt', 'evt', 1, '{}')`, l.Source("shop"))
+				require.NoError(t, err)
+				verb(l.Session("sender").Deliver(event("evt")))
+			})
+			says(t, r, lab.VerdictUnknown, "waits for an outsider")
+		})
+	}
+}
+
+// Two holders are claimed and only one is there.
+func TestBlockedByDemandsEachHolder(t *testing.T) {
+	r := play(t, bench(t), func(l *lab.Lab) {
+		first, bystander, retry := l.Session("first"), l.Session("bystander"), l.Session("retry")
+		first.Deliver(event("evt")).HoldBefore("COMMIT")
+		bystander.Deliver(event("apart")).HoldBefore("COMMIT")
+		retry.Deliver(event("evt")).BlockedBy(first, bystander)
+	})
+	says(t, r, lab.VerdictInvalid, "should wait for bystander but waits for first")
+}
+
 func TestAPlayMustEndItsSessions(t *testing.T) {
 	b := bench(t)
 	r := play(t, b, func(l *lab.Lab) {
