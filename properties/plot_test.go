@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -83,11 +84,29 @@ func (p *plot) exec(ctx context.Context, sql string, args ...any) error {
 	return nil
 }
 
+const goneSQL = `
+SELECT count(pg_terminate_backend(pid)) = 0 FROM pg_stat_activity WHERE pid = ANY ($1)`
+
 // bury waits until the server has done with the connections of a wire that were cut: until then
-// nobody knows what it makes of their last command.
+// nobody knows what it makes of their last command. The server's own wait looks ten times a second.
 func (p *plot) bury(ctx context.Context, w *wired) error {
 	pids := w.severed()
-	return p.exec(ctx, `SELECT pg_terminate_backend(pid, 10000) FROM unnest($1::int[]) AS pid`, pids)
+	began := time.Now()
+	for nap := time.Millisecond; ; nap = min(2*nap, 16*time.Millisecond) {
+		var gone bool
+		err := p.judge.QueryRow(ctx, goneSQL, pids).Scan(&gone)
+		if err != nil || gone {
+			return err
+		}
+		if time.Since(began) > bound {
+			return fmt.Errorf("the backends %v of %s do not end", pids, w.called)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(nap):
+		}
+	}
 }
 
 // freshly gives this run's name of a source.

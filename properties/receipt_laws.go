@@ -97,12 +97,14 @@ var HistoryIsWritten = lab.Invariant{
 	SQL: `
 SELECT r.source, r.event_id, r.status, r.attempts, t.steps, t.attempts AS told
   FROM receipts AS r
-  LEFT JOIN LATERAL (
-	SELECT count(*) AS steps,
+  LEFT JOIN (
+	SELECT source, event_id, count(*) AS steps,
 	       count(*) FILTER (WHERE to_status = 'processing') AS attempts,
 	       bool_or(from_status IS NULL) AS arrived
-	  FROM transitions WHERE source = r.source AND event_id = r.event_id
-  ) AS t ON true
+	  FROM transitions GROUP BY source, event_id
+  ) AS t
+    ON t.source = r.source
+   AND t.event_id = r.event_id
  WHERE t.arrived IS NOT TRUE
     OR t.attempts <> r.attempts`,
 }
