@@ -21,7 +21,7 @@ import (
 func TestEmailSets(t *testing.T) {
 	law := property{
 		law:     "email states are those of the set of events, whatever the order, copies and faults",
-		percent: 6,
+		percent: 3,
 		proof:   faultsAndOverlaps,
 	}.begin(t)
 	p := newPlot(t, scenarios.EmailSuite, "")

@@ -22,7 +22,7 @@ import (
 func TestOutboxMachine(t *testing.T) {
 	law := property{
 		law:     "the outbox obeys every law at every step, and is sent once faults stop",
-		percent: 5,
+		percent: 2,
 		proof:   faultsAndOverlaps,
 	}.begin(t)
 	c := newCrew(t, scenarios.OutboxSuite, scenarios.Outbox, "")

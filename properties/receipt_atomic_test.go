@@ -14,7 +14,7 @@ import (
 func TestAtomicMachine(t *testing.T) {
 	law := property{
 		law:     "atomic receipts obey every law at every step, and end once senders are answered",
-		percent: 5,
+		percent: 2,
 		proof:   faultsAndOverlaps,
 	}.begin(t)
 	c := newCrew(t, scenarios.AtomicSuite, scenarios.Atomic, "")

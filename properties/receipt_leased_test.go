@@ -15,7 +15,7 @@ import (
 func TestLeasedMachine(t *testing.T) {
 	law := property{
 		law:     "leased receipts obey every law at every step, and end once faults stop",
-		percent: 5,
+		percent: 2,
 		proof:   faultsAndOverlaps,
 	}.begin(t)
 	c := newCrew(t, scenarios.LeasedSuite, scenarios.Leased, "")
