@@ -21,14 +21,18 @@ import (
 type tally struct {
 	sequences, overlaps int
 	armed, fired        int // faults
-	rounds              int // at most, until all had come to an end
+	rounds              int // without faults, at most, until all had come to an end
 	answers             map[string]int
 }
 
 func (c tally) String() string {
-	return fmt.Sprintf("%d sequences drawn, %d pairs of deliveries overlapped; "+
+	text := fmt.Sprintf("%d sequences drawn, %d pairs of deliveries overlapped; "+
 		"%d faults armed, %d fired, %d were never reached; answers %v",
 		c.sequences, c.overlaps, c.armed, c.fired, c.armed-c.fired, c.answers)
+	if c.rounds > 0 {
+		text += fmt.Sprintf("; all came to an end in %d rounds at most", c.rounds)
+	}
+	return text
 }
 
 // hear counts the answers of a history that was not counted before.
@@ -66,7 +70,7 @@ type property struct {
 // begin is what the test of a property begins with: what it registers looks last, when receivers
 // and wires are closed.
 func (p property) begin(t *testing.T) *run {
-	ground.worst = lab.Offence{}
+	ground.worst, ground.drawn.rounds = lab.Offence{}, 0
 	r := &run{
 		property: p, before: ground.drawn.copy(), began: time.Now(), seed: max(1, ground.seed),
 	}

@@ -29,12 +29,12 @@ func TestEmailSets(t *testing.T) {
 	three := wiredTo(t, p.database.DSN(), scenarios.Emails, "actor", actors)
 	law.check(t, func(t *rapid.T) {
 		drawn := mailbags().Draw(t, "mail")
-		found, sources, err := p.post(t.Context(), one, drawn.first, make([][]cutPlan, 1))
+		found, err := p.post(t.Context(), one, drawn.first, make([][]cutPlan, 1))
 		require.NoError(t, err)
-		found.none(t, sources)
-		found, sources, err = p.post(t.Context(), three, drawn.second, drawn.cuts)
+		found.none(t, sourceNames())
+		found, err = p.post(t.Context(), three, drawn.second, drawn.cuts)
 		require.NoError(t, err)
-		found.none(t, sources)
+		found.none(t, sourceNames())
 	})
 }
 
@@ -119,8 +119,8 @@ func drawMails(t *rapid.T) []mail {
 // it is acknowledged, and judges by the set as well.
 func (p *plot) post(
 	ctx context.Context, senders []*wired, order []mail, cuts [][]cutPlan,
-) (found findings, sources []string, err error) {
-	_, sources = freshly([]string{"mail"})
+) (found findings, err error) {
+	_, sources := freshly([]string{"mail"})
 	h := lab.NewHistory()
 	var running sync.WaitGroup
 	lost := make([][]mail, len(senders))
@@ -146,7 +146,7 @@ func (p *plot) post(
 		ground.drawn.fired += fired
 	}
 	if err != nil {
-		return nil, sources, err
+		return nil, err
 	}
 	found = p.lawful(ctx, sources, h.Operations())
 	for i, w := range senders {
@@ -154,7 +154,8 @@ func (p *plot) post(
 	}
 	ground.drawn.hear(h.Operations())
 	found = append(found, p.lawful(ctx, sources, h.Operations())...)
-	return append(found, p.isTheSet(ctx, sources[0], order)...), sources, nil
+	found = append(found, p.isTheSet(ctx, sources[0], order)...)
+	return found.plain(sources), nil
 }
 
 // insist hands over what was not answered, now that nothing is lost any more. A connection that

@@ -1,6 +1,6 @@
-// Package properties holds what must be true of every receiver of snapshots: laws in SQL over what
-// the database holds, a sequential model that decides every outcome, and a checker of concurrent
-// histories. Its tests draw sequences, schedules and faults.
+// Package properties holds what must be true of every receiver: laws in SQL over what the database
+// holds, models that decide every outcome, and a checker of concurrent histories. Its tests draw
+// sequences, schedules and faults.
 package properties
 
 import "webhooklab/lab"

@@ -117,3 +117,11 @@ func freshly(names []string) (suffix string, sources []string) {
 	}
 	return suffix, sources
 }
+
+// plain takes this run's names of sources out.
+func (f findings) plain(sources []string) findings {
+	for i := range f {
+		f[i].text = plain(f[i].text, sources[0])
+	}
+	return f
+}

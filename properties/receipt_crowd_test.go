@@ -47,7 +47,7 @@ func TestEightWorkersOfWhomTwoDie(t *testing.T) {
 			skip:  receipts/20 + dice.IntN(receipts/10), // of about five for each receipt
 		}})
 	}
-	worked := crowdWorks(t, p, mortal)
+	worked := crowdWorks(t, p, mortal, receipts)
 
 	fired := 0
 	for _, w := range mortal {
@@ -74,31 +74,33 @@ SELECT count(*) FILTER (WHERE attempts = 1), count(*) FILTER (WHERE attempts = 2
 		effects, lost, receipts-worked)
 }
 
-// crowdWorks lets the mortal and the rest of the eight work until there is nothing to claim, or
-// they die, and counts the results that they heard.
-func crowdWorks(t *testing.T, p *plot, mortal []*wired) int {
-	var workers []lab.Receiver
-	for range 8 - len(mortal) {
+// crowdWorks lets the mortal work until they die, and the rest of the eight until there is nothing
+// to claim, and counts the results that they heard. The rest leave the second half of the receipts
+// until the mortal are dead, or these might find nothing to die of.
+func crowdWorks(t *testing.T, p *plot, mortal []*wired, receipts int) int {
+	counts := make([]int, 8)
+	failed := make([]error, len(counts))
+	dead := make(chan struct{})
+	var dying, running sync.WaitGroup
+	for i, w := range mortal {
+		w.history = lab.NewHistory()
+		dying.Go(func() {
+			counts[i], _ = worksOff(t.Context(), w.receiver, receipts)
+		})
+	}
+	for i := len(mortal); i < len(counts); i++ {
 		r, err := scenarios.Leased(t.Context(), p.database.DSN())
 		require.NoError(t, err)
 		t.Cleanup(func() { closeReceiver(r) })
-		workers = append(workers, r)
-	}
-	counts := make([]int, 8)
-	failed := make([]error, len(workers))
-	h := lab.NewHistory()
-	var running sync.WaitGroup
-	for i, r := range workers {
-		running.Go(func() { counts[i], failed[i] = worksOff(t.Context(), r.(scenarios.Clerk)) })
-	}
-	for i, w := range mortal {
 		running.Go(func() {
-			w.mu.Lock()
-			w.history = h
-			w.mu.Unlock()
-			counts[len(workers)+i], _ = worksOff(t.Context(), w.receiver.(scenarios.Clerk)) // it dies
+			counts[i], failed[i] = worksOff(t.Context(), r, receipts/2/len(counts))
+			<-dead
+			n, err := worksOff(t.Context(), r, receipts)
+			counts[i], failed[i] = counts[i]+n, errors.Join(failed[i], err)
 		})
 	}
+	dying.Wait()
+	close(dead)
 	running.Wait()
 	require.NoError(t, errors.Join(failed...))
 	sum := 0
@@ -108,15 +110,16 @@ func crowdWorks(t *testing.T, p *plot, mortal []*wired) int {
 	return sum
 }
 
-// worksOff works until nothing is due, and counts what it processed.
-func worksOff(ctx context.Context, clerk scenarios.Clerk) (n int, err error) {
-	for {
-		answer, err := clerk.Work(ctx)
+// worksOff works until nothing is due, or so often, and counts what it processed.
+func worksOff(ctx context.Context, r lab.Receiver, most int) (n int, err error) {
+	for n < most {
+		answer, err := r.(scenarios.Clerk).Work(ctx)
 		if err != nil || answer.Outcome != "processed" {
 			return n, err
 		}
 		n++
 	}
+	return n, nil
 }
 
 // takeBack ends the leases of the dead and has their receipts processed.
@@ -132,7 +135,7 @@ UPDATE webhook_receipt SET lease_expires_at = clock_timestamp()
 	require.NoError(t, p.exec(t.Context(), `
 UPDATE webhook_receipt SET next_attempt_at = clock_timestamp()
  WHERE source = $1 AND next_attempt_at > clock_timestamp()`, source))
-	n, err := worksOff(t.Context(), r.(scenarios.Clerk))
+	n, err := worksOff(t.Context(), r, 8)
 	require.NoError(t, err)
 	return n
 }

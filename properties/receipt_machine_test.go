@@ -51,25 +51,22 @@ type receiptMachine struct {
 // play plays a script and judges after every act; then faults and storms are over, and everything
 // must come to an end. It stops when there are findings enough.
 func (c *crew) play(ctx context.Context, s script, enough func(findings) bool) (findings, error) {
-	if err := c.exec(ctx, c.suite.Reset); err != nil {
-		return nil, err
-	}
 	m := &receiptMachine{crew: c, history: lab.NewHistory(), enough: enough}
 	m.suffix, m.sources = freshly(sourceNames())
 	m.worlds = []world{{model: &properties.ReceiptModel{
 		Atomic: c.atomic, MaxAttempts: 3, Says: m.says,
 	}}}
+	err := c.exec(ctx, c.suite.Reset)
 	for _, a := range s {
-		if err := m.act(ctx, a); err != nil {
-			return nil, err
-		}
-		if enough(m.findings) {
-			return m.findings, nil
+		if err == nil && !enough(m.findings) {
+			err = m.act(ctx, a)
 		}
 	}
-	err := m.calm(ctx)
+	if err == nil {
+		err = m.calm(ctx)
+	}
 	ground.drawn.hear(m.history.Operations())
-	return m.findings, err
+	return m.findings.plain(m.sources), err
 }
 
 // says is what scenarios.Change comes to.

@@ -131,7 +131,7 @@ func (g guilty) caught(
 		}
 		found, err = saint(seed)
 		require.NoError(t, err)
-		found.none(t, []string{"shop~~"})
+		found.none(t, sourceNames())
 		t.Logf("caught by input %d", g.first+i)
 		return
 	}
