@@ -138,6 +138,7 @@ var canaryHeaders = []string{
 
 // Nothing that a sender wrote can be read in logs, metrics, answers, errors or PostgreSQL's log.
 func TestNothingOfAnEventIsOverheard(t *testing.T) {
+	needsServerLog(t)
 	heard := &overheard{}
 	d := newCanaryDoor(t, heard)
 	send := func(path, body string, header ...string) {
@@ -216,6 +217,7 @@ func (d *door) provoke(t *testing.T, heard *overheard) {
 // What receivers store passes every CHECK of schema.sql, because they look first. A stricter one of
 // the operator's own makes the server quote the row in its log, unless it is told to be terse.
 func TestAForeignCheckNeedsATerseServer(t *testing.T) {
+	needsServerLog(t)
 	if err := server.Can(postgres.Superuser); err != nil {
 		t.Skip(err)
 	}
@@ -234,4 +236,12 @@ func TestAForeignCheckNeedsATerseServer(t *testing.T) {
 	_, ours, found := strings.Cut(serverLog, "no_birds")
 	require.True(t, found)
 	require.NotContains(t, ours, "evt_bird")
+}
+
+// needsServerLog skips a test that reads what the server has written: one that was given by its URL
+// keeps that to itself.
+func needsServerLog(t *testing.T) {
+	if _, err := server.Log(); err != nil {
+		t.Skip("not run: ", err)
+	}
 }
