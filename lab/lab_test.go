@@ -14,6 +14,7 @@ import (
 	"webhooklab/lab"
 	"webhooklab/lab/postgres"
 	"webhooklab/scenarios"
+	"webhooklab/toxiproxy"
 )
 
 var stage *scenarios.Stage
@@ -268,6 +269,28 @@ func TestBlockedByDemandsEachHolder(t *testing.T) {
 		retry.Deliver(event("evt")).BlockedBy(first, bystander)
 	})
 	says(t, r, lab.VerdictInvalid, "should wait for bystander but waits for first")
+}
+
+// A wire that slices every message and is late changes nothing of what is seen.
+func TestASlicedAndLateWireShowsTheSame(t *testing.T) {
+	b := bench(t)
+	plain := b.Run(t.Context(), scenarios.CommitAckLostInFlight)
+	var toxics []toxiproxy.Toxic
+	for _, stream := range []string{"upstream", "downstream"} {
+		toxics = append(toxics,
+			toxiproxy.Toxic{Type: "slicer", Stream: stream, Attributes: map[string]any{
+				"average_size": 7, "size_variation": 0, "delay": 0}},
+			toxiproxy.Toxic{Type: "latency", Stream: stream, Attributes: map[string]any{
+				"latency": 2, "jitter": 0}})
+	}
+	l, err := lab.Open(t.Context(), lab.Config{
+		DSN: b.Database.DSN(), New: scenarios.Snapshots, Toxics: toxics,
+	})
+	require.NoError(t, err)
+	defer l.Close()
+	r := l.Run(t.Context(), scenarios.CommitAckLostInFlight)
+	require.Equal(t, lab.VerdictValid, r.Verdict, r.String())
+	require.Equal(t, plain.Transcript, r.Transcript)
 }
 
 func TestAPlayMustEndItsSessions(t *testing.T) {
