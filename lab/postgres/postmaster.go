@@ -102,6 +102,9 @@ func (p *postmaster) quit(bound time.Duration) error {
 	}
 }
 
+// killBound is long: a process that waits for its disk dies only when that has answered.
+const killBound = time.Minute
+
 // kill ends postmaster and children by SIGKILL and returns when all are gone. The postmaster is
 // stopped first, so that no child is born after the look at its children.
 func (p *postmaster) kill() error {
@@ -116,8 +119,9 @@ func (p *postmaster) kill() error {
 	}
 	<-p.done
 	gone := func() bool { return !slices.ContainsFunc(family, alive) }
-	if !await(context.Background(), 5*time.Second, gone) {
-		return fmt.Errorf("kill the server: some of its processes %v survive SIGKILL", family)
+	if !await(context.Background(), killBound, gone) {
+		return fmt.Errorf("kill the server: some of its processes %v survive SIGKILL for %v; "+
+			"is its disk stuck?", family, killBound)
 	}
 	return nil
 }
