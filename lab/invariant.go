@@ -127,21 +127,10 @@ func (l *Lab) tellRows() {
 	l.observer.mu.Lock()
 	defer l.observer.mu.Unlock()
 	for _, t := range l.cfg.State {
-		rows, err := l.observer.conn.Query(l.ctx, `
-SELECT (
-	SELECT string_agg(left(coalesce(value, '-'), 60), ' ' ORDER BY place)
-	  FROM json_each_text(row_to_json(t)) WITH ORDINALITY AS c(name, value, place)
-  )
-  FROM (`+t.SQL+`) AS t
- WHERE source = ANY ($1::text[])
- ORDER BY 1`, l.fresher())
+		lines, err := shownRows(l.ctx, l.observer.conn, t, l.fresher())
 		if err != nil {
 			l.blame(VerdictUnknown, "read the %s: %v", t.Name, err)
 			return
-		}
-		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			l.blame(VerdictUnknown, "read the %s: %v", t.Name, err)
 		}
 		l.line("%s: %d", t.Name, len(lines))
 		for _, line := range lines[:min(len(lines), maxRows)] {

@@ -23,6 +23,7 @@ type Config struct {
 	Seed   uint64
 	Bound  time.Duration     // of one step; 0: 30 s, only ever used up by what is stuck
 	Toxics []toxiproxy.Toxic // stock toxics on every wire
+	Rows   bool              // read the receiver's tables after every commit, for the trace
 }
 
 // A Lab runs scenarios, one at a time, on one database. It is not safe for concurrent use.
@@ -47,6 +48,7 @@ type Lab struct {
 	offences   []Offence
 	overlaps   int
 	free       bool
+	trace      tracer
 	down       bool // the server was killed and not started again
 }
 
@@ -108,6 +110,7 @@ func (l *Lab) begin(ctx context.Context, law string) {
 	l.ctx, l.law = ctx, law
 	l.run = strconv.FormatUint(runs.Add(1), 36) + "~"
 	l.History = NewHistory()
+	l.trace.begin("~" + l.run)
 	l.sources = map[string]string{}
 	l.sessions, l.schedule, l.waits, l.offences = nil, nil, nil, nil
 	l.transcript.Reset()

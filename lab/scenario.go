@@ -35,6 +35,7 @@ type Report struct {
 	Waits      []ProvedWait
 	Overlaps   int // pairs of operations that the wire saw in progress at once
 	History    *History
+	Trace      *Trace
 	Elapsed    time.Duration
 }
 
@@ -65,6 +66,7 @@ func (l *Lab) Run(ctx context.Context, sc Scenario) Report {
 	} else if len(l.offences) == 0 {
 		l.play(sc.Play)
 		l.runOff()
+		l.traceRows()
 		l.line("")
 		l.tellRows()
 		l.judge()
@@ -76,7 +78,7 @@ func (l *Lab) Run(ctx context.Context, sc Scenario) Report {
 		Scenario: sc.Name, Law: sc.Law, Offences: l.offences,
 		Transcript: l.transcript.String(), Waits: l.waits, Overlaps: l.overlaps,
 		Schedule: fmt.Sprintf("%s@%d %s", sc.Name, l.cfg.Seed, strings.Join(l.schedule, " ")),
-		History:  l.History, Elapsed: time.Since(began),
+		History:  l.History, Trace: l.trace.end(l.sessions), Elapsed: time.Since(began),
 	}
 	for _, o := range l.offences {
 		r.Verdict = max(r.Verdict, o.Verdict)

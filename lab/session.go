@@ -131,6 +131,7 @@ func (s *Session) start(what string, op func(context.Context) (Answer, error)) *
 	ctx, cancel := context.WithCancel(l.ctx) // each step is bounded, the whole is not
 	s.cancel, s.active, s.span = cancel, true, span{}
 	l.line("%s: %s", s.Name, what)
+	l.trace.does(s.Name, l.plain(what))
 	s.wire.Gate(true)
 	go func() {
 		a, err := guarded(ctx, op)

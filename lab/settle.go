@@ -11,6 +11,7 @@ func (s *Session) step(f *toxiproxy.Fault) {
 	l, ln := s.lab, s.held()
 	l.schedule = append(l.schedule, stepName(s, ln, f))
 	ln.state = laneRunning
+	l.trace.released(ln.command, len(l.schedule))
 	if err := s.wire.Release(ln.command, f); err != nil {
 		l.give(VerdictUnknown, "release %s of %s: %v", ln.command.Label(), s.Name, err)
 	}
@@ -163,10 +164,12 @@ func (s *Session) finish(a Answer, err error) {
 	}
 	s.countOverlaps()
 	s.active, s.ended, s.answer, s.err = false, true, a, err
+	s.lab.trace.did(s.Name, a, err)
 	s.changes = append(s.changes, change{text: "=> " + a.String()})
 }
 
 func (s *Session) apply(e toxiproxy.Event) {
+	s.lab.trace.saw(s.Name, e)
 	ln := s.lanes[e.Conn]
 	switch e.Kind {
 	case toxiproxy.Opened:

@@ -17,7 +17,9 @@ type change struct {
 
 // line adds one line to the transcript.
 func (l *Lab) line(format string, args ...any) {
-	l.transcript.WriteString(l.plain(fmt.Sprintf(format, args...)))
+	text := l.plain(fmt.Sprintf(format, args...))
+	l.trace.mark(text)
+	l.transcript.WriteString(text)
 	l.transcript.WriteByte('\n')
 }
 
@@ -34,6 +36,7 @@ func (l *Lab) tell(stepped *Session, confirmed map[*lane]bool) {
 	for _, s := range order {
 		s.tellWait(confirmed)
 	}
+	l.traceRows()
 }
 
 func (s *Session) tellChanges() {
@@ -84,6 +87,7 @@ func (l *Lab) noteWait(s *Session, ln *lane) {
 		p.For = append(p.For, l.name(pid))
 	}
 	l.waits = append(l.waits, p)
+	l.trace.waits(p, ln.command)
 	l.History.Note(s.Name, "wait", fmt.Sprintf("%s (pid %d) waits for %v: %s, xid %s held by pid %d",
 		p.Command, p.Wait.PID, p.For, p.Wait, p.Wait.XID, p.Wait.Holder))
 }

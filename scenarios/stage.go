@@ -19,6 +19,7 @@ type Options struct {
 	State    lab.State // how the judge reads them
 	Alter    string    // SQL on the clone afterwards: a guard taken away
 	Seed     uint64
+	Rows     bool // the trace of each run has the rows after each commit
 }
 
 // A Stage is where scenarios are played: a disposable server, and a second, durable one for those
@@ -96,7 +97,7 @@ func (s *Stage) Bench(
 	}
 	l, err := lab.Open(ctx, lab.Config{
 		DSN: database.DSN(), Server: server, New: o.Receiver, State: o.State, Own: own,
-		Laws: slices.Concat(suite.Laws, suite.Audited), Reset: suite.Reset, Seed: o.Seed,
+		Laws: slices.Concat(suite.Laws, suite.Audited), Reset: suite.Reset, Seed: o.Seed, Rows: o.Rows,
 	})
 	if err != nil {
 		return nil, errors.Join(err, database.Drop(ctx))
