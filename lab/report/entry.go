@@ -52,28 +52,30 @@ func Append(dir string, e Entry) error { return appendLine(dir, verdicts, e) }
 
 // Read returns the entries of dir in the order in which they were appended, none when there is no
 // file. At a line that is not an entry it returns those before it and an error that names it.
-func Read(dir string) ([]Entry, error) {
-	f, err := os.Open(filepath.Join(dir, verdicts))
+func Read(dir string) ([]Entry, error) { return readLines[Entry](dir, verdicts) }
+
+func readLines[T any](dir, name string) ([]T, error) {
+	f, err := os.Open(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("report: read the verdicts: %w", err)
+		return nil, fmt.Errorf("report: read the evidence: %w", err)
 	}
 	defer f.Close()
-	var all []Entry
+	var all []T
 	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 16<<20)
+	lines.Buffer(nil, 64<<20)
 	for n := 1; lines.Scan(); n++ {
-		var e Entry
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			return all, fmt.Errorf("report: %s, line %d, is no verdict: %w; was the disk full?",
+		var v T
+		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+			return all, fmt.Errorf("report: %s, line %d, can't be read: %w; was the disk full?",
 				f.Name(), n, err)
 		}
-		all = append(all, e)
+		all = append(all, v)
 	}
 	if err := lines.Err(); err != nil {
-		return all, fmt.Errorf("report: read the verdicts: %w", err)
+		return all, fmt.Errorf("report: read the evidence: %w", err)
 	}
 	return all, nil
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,11 +12,12 @@ import (
 
 // A Run is one run of the gate, as far as it came.
 type Run struct {
-	Server  string // its own description; "" when none was reached
-	Seed    uint64
-	Folder  string // where the evidence is, as the reader may open it
-	Elapsed time.Duration
-	Entries []Entry
+	Server   string // its own description; "" when none was reached
+	Seed     uint64
+	Folder   string // where the evidence is, as the reader may open it
+	Elapsed  time.Duration
+	Entries  []Entry
+	Explored []Explored
 
 	TestsFailed bool     // the tests ended in failure
 	FailedTests []string // by name, as far as known
@@ -24,7 +26,7 @@ type Run struct {
 
 // ExitCode is that of the entries, unless trouble kept the lab from judging all of them.
 func (r Run) ExitCode() (int, string) {
-	code, reason := ExitCode(r.Entries, r.TestsFailed)
+	code, reason := ExitCode(r.judged(), r.TestsFailed)
 	if r.Trouble != "" && code != ExitBroken {
 		return ExitUnjudged, r.Trouble
 	}
@@ -32,6 +34,15 @@ func (r Run) ExitCode() (int, string) {
 		reason += "; and " + r.Trouble
 	}
 	return code, reason
+}
+
+// judged is every verdict of the run, those on explored programs among them.
+func (r Run) judged() []Entry {
+	all := slices.Clone(r.Entries)
+	for _, e := range r.Explored {
+		all = append(all, Entry{Name: e.Program, Verdict: e.Verdict, Reason: e.Reason})
+	}
+	return all
 }
 
 // Summary tells a person what came of the run: what held, what was broken, what could not be

@@ -92,6 +92,8 @@ func (g *gate) judge(ctx context.Context) error {
 	err = errors.Join(err, stop(server))
 	var unread error
 	g.result.Entries, unread = report.Read(g.dir)
+	err = errors.Join(err, unread)
+	g.result.Explored, unread = report.ReadExplored(g.dir)
 	return errors.Join(err, unread, hasRoom(g.dir), g.matched(passed))
 }
 

@@ -1,0 +1,41 @@
+package report_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"webhooklab/lab"
+	"webhooklab/lab/report"
+)
+
+func TestWhatWasExploredComesBack(t *testing.T) {
+	dir := t.TempDir()
+	none, err := report.ReadExplored(dir)
+	require.NoError(t, err)
+	require.Empty(t, none)
+	want := report.Explored{
+		Program: "two_copies", Suite: "snapshots", Verdict: lab.VerdictInvalid,
+		Orders: 70, Explored: 12, Pruned: 50, Left: 8, Cells: 3, ElapsedMS: 1.5,
+		Failures: []report.ExploredFailure{{
+			Line: "two_copies@1 a/COMMIT", Law: "one event, one change", Text: "two rows",
+			Transcript: "a: COMMIT", Trace: &lab.Trace{Fresh: "~1~", Sessions: []string{"a"}},
+		}},
+	}
+	require.NoError(t, report.AppendExplored(dir, want))
+	got, err := report.ReadExplored(dir)
+	require.NoError(t, err)
+	require.Equal(t, []report.Explored{want}, got)
+}
+
+func TestABrokenExplorationIsABrokenLaw(t *testing.T) {
+	r := report.Run{Entries: []report.Entry{held}}
+	for verdict, want := range map[lab.Verdict]int{
+		lab.VerdictValid: report.ExitHeld, lab.VerdictNotRun: report.ExitHeld,
+		lab.VerdictUnknown: report.ExitUnjudged, lab.VerdictInvalid: report.ExitBroken,
+	} {
+		r.Explored = []report.Explored{{Program: "two_copies", Verdict: verdict}}
+		code, reason := r.ExitCode()
+		require.Equal(t, want, code, reason)
+	}
+}
