@@ -19,7 +19,12 @@ import (
 
 var stage *scenarios.Stage
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	if file := os.Getenv(orphan); file != "" {
+		leaveAnOrphan(file)
+	}
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	say := func(line string) { fmt.Fprintln(os.Stderr, line) }

@@ -23,6 +23,9 @@ var update = flag.Bool("update", false, "rewrite the golden transcripts")
 var stage *scenarios.Stage
 
 func TestMain(m *testing.M) {
+	if name := os.Getenv(serveReceiver); name != "" {
+		os.Exit(servedReceiver(name))
+	}
 	flag.Parse()
 	os.Exit(run(m))
 }

@@ -35,6 +35,8 @@ func command(args []string, out, errs io.Writer) int {
 		return reconcileCommand(ctx, args[1:], out, errs)
 	case "serve":
 		return serveCommand(ctx, args[1:], out, errs)
+	case "receiver":
+		return receiverCommand(args[1:], os.Stdin, out, errs)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(out, help)
 		return report.ExitHeld
