@@ -48,7 +48,7 @@ func TestFlawedReceiversAreCaught(t *testing.T) {
 			scenarios.Demand(t, good.Run(t.Context(), sc))
 
 			bad := bench(t, postgres.Fast, suite,
-				scenarios.Options{Receiver: sin.New, Alter: alter(suite), Seed: seed()})
+				scenarios.Options{Receiver: sin.New, Alter: alter(suite), Seed: seed(), Rows: true})
 			r := bad.Run(t.Context(), sc)
 			caught(t, sin.Name, r)
 			golden(t, "flawed/"+sin.Name, r.Transcript)
@@ -98,7 +98,7 @@ func TestGuardsOfTheSchema(t *testing.T) {
 		t.Run(guard.name, func(t *testing.T) {
 			suite, sc, err := scenarios.Named(guard.scenario)
 			require.NoError(t, err)
-			b := bench(t, postgres.Fast, suite, scenarios.Options{Alter: guard.alter})
+			b := bench(t, postgres.Fast, suite, scenarios.Options{Alter: guard.alter, Rows: true})
 			caught(t, "without_"+guard.name, b.Run(t.Context(), sc))
 		})
 	}
@@ -121,7 +121,9 @@ CREATE TRIGGER sync_state AFTER INSERT ON webhook_inbox
 func caught(t *testing.T, sin string, r lab.Report) {
 	t.Helper()
 	e := report.Entry{Suite: report.Flawed, Name: sin, Law: r.Law, Runs: 1, Elapsed: r.Elapsed}
+	require.NoError(t, report.SavePlay(os.Getenv("LAB_LOGS"), report.Flawed, sin, r))
 	if r.Verdict == lab.VerdictInvalid {
+		e.CaughtBy = r.Scenario
 		e.Detail = "caught by " + r.Scenario + ": " + r.Offences[0].Text
 	} else {
 		e.Verdict, e.Offences = lab.VerdictUnknown, []lab.Offence{{

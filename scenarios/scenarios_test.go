@@ -64,12 +64,13 @@ func bench(t testing.TB, p postgres.Profile, suite scenarios.Suite, o scenarios.
 
 // The reference keeps every promise, in exactly the order of commands that the golden shows.
 func TestScenarios(t *testing.T) {
+	require.NoError(t, report.SaveContracts(os.Getenv("LAB_LOGS"), scenarios.Contracts()))
 	for _, suite := range scenarios.Suites {
 		benches := map[postgres.Profile]*scenarios.Bench{}
 		for _, sc := range chosen(t, suite) {
 			p := scenarios.Profile(sc)
 			if benches[p] == nil {
-				benches[p] = bench(t, p, suite, scenarios.Options{Seed: seed()})
+				benches[p] = bench(t, p, suite, scenarios.Options{Seed: seed(), Rows: true})
 			}
 			t.Run(sc.Name, func(t *testing.T) {
 				r := held(t, sc, benches[p].Play(t.Context(), sc, ""))

@@ -2,9 +2,11 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"webhooklab/lab"
+	"webhooklab/lab/report"
 )
 
 // A Suite is one contract: its scenarios, the reference receiver that keeps it, how the judge reads
@@ -24,6 +26,21 @@ type Suite struct {
 
 // Suites is everything that the gate plays.
 var Suites = []Suite{SnapshotSuite, EmailSuite, AtomicSuite, LeasedSuite, OutboxSuite, DoorSuite}
+
+// Contracts is what the suites promise, as a report shows it.
+func Contracts() (all []report.Contract) {
+	for _, suite := range Suites {
+		c := report.Contract{Name: suite.Name, Title: suite.Title}
+		for _, sc := range suite.Scenarios {
+			c.Promises = append(c.Promises, report.Promise{Name: sc.Name, Law: sc.Law})
+		}
+		for _, law := range slices.Concat(suite.Laws, suite.Audited) {
+			c.Laws = append(c.Laws, report.Promise{Name: law.Name, Law: law.Law})
+		}
+		all = append(all, c)
+	}
+	return all
+}
 
 // Named finds a scenario and its suite.
 func Named(name string) (Suite, lab.Scenario, error) {

@@ -41,6 +41,7 @@ type Entry struct {
 	NoFit       bool             `json:"no_fit,omitempty"` // the replay no longer fits
 	Reason      string           `json:"reason,omitempty"` // why it was not run
 	Detail      string           `json:"detail,omitempty"`
+	CaughtBy    string           `json:"caught_by,omitempty"` // the scenario that a broken receiver failed
 }
 
 // verdicts is the file that entries are appended to.

@@ -21,8 +21,8 @@ type loopLine struct {
 	ElapsedMS float64          `json:"elapsed_ms"`
 }
 
-// Save keeps the evidence of one run in dir: transcripts/, histories/ and, when locks were waited
-// for, locks/, in files named by scenario and suffix.
+// Save keeps the evidence of one run in dir: transcripts/, histories/, traces/ and, when locks were
+// waited for, locks/, in files named by scenario and suffix.
 //
 // A suffix other than "" names one run of a loop (".stepped-17"). Such a run is a line in
 // loops.jsonl, and has files only if it was not valid. An empty dir keeps nothing.
@@ -40,7 +40,21 @@ func Save(dir string, r lab.Report, suffix string) error {
 			return err
 		}
 	}
+	if err := SavePlay(dir, kindOf(suffix), r.Scenario+suffix, r); err != nil {
+		return err
+	}
 	return saveFiles(dir, r, fileName(r.Scenario+suffix))
+}
+
+// kindOf is the suite that a suffix of a run belongs to.
+func kindOf(suffix string) string {
+	switch {
+	case suffix == "":
+		return Scenario
+	case strings.HasPrefix(suffix, ".free"):
+		return Free
+	}
+	return Loop
 }
 
 func saveFiles(dir string, r lab.Report, name string) error {

@@ -64,7 +64,7 @@ func (g *gate) writeRecord(dir string) error {
 // lean leaves out what the transcripts tell as well: waits, schedule, and the law of a scenario.
 // The offences of what was not run repeat its reason.
 func lean(e report.Entry) report.Entry {
-	e.Waits, e.Replay, e.Offences = nil, "", nil
+	e.Waits, e.Replay, e.Offences, e.CaughtBy = nil, "", nil, ""
 	switch e.Suite {
 	case report.Scenario, report.Loop, report.Free:
 		e.Law = ""
