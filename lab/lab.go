@@ -128,6 +128,7 @@ func (l *Lab) SQL(sql string, args ...any) {
 
 // Quietly is SQL that the transcript doesn't show.
 func (l *Lab) Quietly(sql string, args ...any) {
+	l.trace.own(sql, args)
 	if err := l.Exec(l.ctx, sql, args...); err != nil {
 		l.give(VerdictUnknown, "the scenario's own SQL: %v", err)
 	}

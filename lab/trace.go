@@ -15,11 +15,14 @@ import (
 type Trace struct {
 	Fresh      string            `json:"fresh"`    // what made this run's sources its own
 	Sessions   []string          `json:"sessions"` // in the order of their first mention
+	Settings   []TracedSetting   `json:"settings,omitempty"`
 	Operations []TracedOperation `json:"operations"`
 	Commands   []TracedCommand   `json:"commands"` // in the order of their sending
 	Waits      []TracedWait      `json:"waits,omitempty"`
 	Rows       []TracedRows      `json:"rows,omitempty"` // only if Config.Rows asks for them
 	Marks      []TracedMark      `json:"marks,omitempty"`
+	Own        []TracedSQL       `json:"own,omitempty"`
+	Ends       []TracedEnd       `json:"ends,omitempty"`
 }
 
 // A TracedOperation is what a session was told to do, from its beginning to its answer.
@@ -88,6 +91,26 @@ type TracedTable struct {
 type TracedMark struct {
 	At   time.Duration `json:"at"`
 	Text string        `json:"text"`
+}
+
+// A TracedSetting is what a session's connections start with, where it differs from the others.
+type TracedSetting struct {
+	Session string `json:"session"`
+	Setting
+}
+
+// A TracedSQL is a statement of the scenario's own, on the lab's direct connection.
+type TracedSQL struct {
+	At   time.Duration `json:"at"`
+	SQL  string        `json:"sql"`
+	Args []any         `json:"args,omitempty"`
+}
+
+// A TracedEnd is the end of a connection that had sent commands, as the wire saw it.
+type TracedEnd struct {
+	Session string        `json:"session"`
+	Conn    int           `json:"conn"`
+	At      time.Duration `json:"at"`
 }
 
 // Plain puts the stable names of sources back into a text of this run.

@@ -168,3 +168,24 @@ func TestNoRowsUnasked(t *testing.T) {
 	require.Empty(t, r.Trace.Rows)
 	require.NotEmpty(t, r.Trace.Commands)
 }
+
+func TestTheTraceOfWhatIsBesideTheCommands(t *testing.T) {
+	trace := traced(t, func(l *lab.Lab) {
+		l.SQL("SELECT 1")
+		strict := lab.Setting{Name: "default_transaction_isolation", Value: "serializable"}
+		l.Session("plain").Runs("SELECT 1").Answers(lab.Done)
+		l.Session("strict", strict).Runs("SELECT 1").Answers(lab.Done)
+		l.Quietly("SELECT $1::int", 7)
+		cut := l.Session("cut").Runs("SELECT 1", "SELECT 2")
+		cut.Release().Dies()
+	})
+	require.Len(t, trace.Own, 2)
+	require.Equal(t, "SELECT 1", trace.Own[0].SQL)
+	require.Equal(t, []any{7}, trace.Own[1].Args)
+	require.Less(t, trace.Own[0].At, trace.Commands[0].Sent)
+	require.Equal(t, []lab.TracedSetting{{Session: "strict", Setting: lab.Setting{
+		Name: "default_transaction_isolation", Value: "serializable"}}}, trace.Settings)
+	last := trace.Ends[len(trace.Ends)-1]
+	require.Equal(t, "cut", last.Session)
+	require.Less(t, trace.Own[1].At, last.At)
+}

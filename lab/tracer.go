@@ -102,7 +102,11 @@ func (t *tracer) conn(session string, conn int) int {
 
 // closed: what was under way on this connection has met its end.
 func (t *tracer) closed(session string, e toxiproxy.Event) {
-	n := t.conns[connKey{session, e.Conn}]
+	n, known := t.conns[connKey{session, e.Conn}]
+	if !known {
+		return
+	}
+	t.trace.Ends = append(t.trace.Ends, TracedEnd{session, n, t.since(e.At)})
 	for i := range t.trace.Commands {
 		c := &t.trace.Commands[i]
 		if c.Session == session && c.Conn == n && c.End() == 0 {
@@ -169,11 +173,21 @@ func (t *tracer) mark(line string) {
 		TracedMark{At: t.since(time.Now()), Text: line[1 : len(line)-1]})
 }
 
+// own keeps a statement of the scenario's own.
+func (t *tracer) own(sql string, args []any) {
+	if t.trace != nil {
+		t.trace.Own = append(t.trace.Own, TracedSQL{t.since(time.Now()), sql, args})
+	}
+}
+
 // end puts the trace in order and lets it out of hand.
 func (t *tracer) end(sessions []*Session) *Trace {
 	trace := t.trace
 	for _, s := range sessions {
 		trace.Sessions = append(trace.Sessions, s.Name)
+		for _, setting := range s.settings() {
+			trace.Settings = append(trace.Settings, TracedSetting{s.Name, setting})
+		}
 	}
 	ids := make([]uint64, len(trace.Commands))
 	order := make([]int, len(trace.Commands))

@@ -123,12 +123,42 @@ func (l *lexer) quoted(quote byte, backslash bool) {
 			l.at++
 		case c == quote:
 			l.at++
-			if l.peek() != quote {
+			if l.peek() != quote && !l.continued(quote) {
 				return
 			}
 		}
 	}
 	l.at = min(l.at, len(l.sql))
+}
+
+// continued goes to the opening quote of the next part of a literal, if this part is not the last:
+// parts are joined when only white space and line comments with a line break lie between them.
+func (l *lexer) continued(quote byte) bool {
+	if quote != '\'' {
+		return false
+	}
+	rest := l.sql[l.at:]
+	for at, broken := 0, false; at < len(rest); {
+		switch c := rest[at]; {
+		case c == '\n' || c == '\r':
+			broken = true
+			at++
+		case c == ' ' || c == '\t' || c == '\f' || c == '\v':
+			at++
+		case strings.HasPrefix(rest[at:], "--"):
+			end := strings.IndexAny(rest[at:], "\r\n")
+			if end < 0 {
+				return false
+			}
+			at += end
+		case c == quote && broken:
+			l.at += at
+			return true
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 // dollar reads a parameter ($1) or a dollar-quoted literal ($tag$…$tag$).
