@@ -35,6 +35,7 @@ type Lab struct {
 	ctx      context.Context
 	observer *observer
 	mail     *mailbox
+	prints   *footprinter // opened by the first reduced exploration
 	kept     map[string]*Session
 
 	// of the run in progress
@@ -50,6 +51,8 @@ type Lab struct {
 	free       bool
 	trace      tracer
 	down       bool // the server was killed and not started again
+	steered    *steering
+	lastSteps  []Step // of the last program that was played
 }
 
 // runs gives every run in the process sources of its own, so that runs may share a database.
@@ -83,6 +86,9 @@ func (l *Lab) Close() {
 	}
 	l.sessions, l.kept = nil, nil
 	l.observer.close()
+	if l.prints != nil {
+		l.prints.close()
+	}
 }
 
 // Source is the name under which deliveries of this source reach the receiver in this run; SQL
@@ -115,6 +121,9 @@ func (l *Lab) begin(ctx context.Context, law string) {
 	l.sessions, l.schedule, l.waits, l.offences = nil, nil, nil, nil
 	l.transcript.Reset()
 	l.overlaps, l.free = 0, false
+	if l.cfg.Reset == "" {
+		return
+	}
 	if err := l.Exec(ctx, l.cfg.Reset); err != nil {
 		l.blame(VerdictUnknown, "reset the database: %v", err)
 	}

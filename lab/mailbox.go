@@ -12,6 +12,7 @@ type happening struct {
 	session *Session
 	wire    toxiproxy.Event
 	ended   bool
+	next    string // what follows when one act of several has ended
 	answer  Answer
 	err     error
 }

@@ -160,6 +160,38 @@ func (o *observer) status(ctx context.Context, xid string) (string, error) {
 	return s, err
 }
 
+// locked are the relations outside the system's schemas that a backend has locked, and whether for
+// writing.
+func (o *observer) locked(ctx context.Context, pid uint32) (map[string]bool, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	rows, err := o.conn.Query(ctx, `
+SELECT n.nspname || '.' || c.relname,
+       bool_or(l.mode NOT IN ('AccessShareLock', 'RowShareLock'))
+  FROM pg_locks AS l
+  JOIN pg_class AS c ON c.oid = l.relation AND c.relkind IN ('r', 'p')
+  JOIN pg_namespace AS n ON n.oid = c.relnamespace
+ WHERE l.pid = $1
+   AND l.locktype = 'relation'
+   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+   AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
+ GROUP BY 1`, pid)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[string]bool{}
+	for rows.Next() {
+		var name string
+		var write bool
+		if err := rows.Scan(&name, &write); err != nil {
+			return nil, err
+		}
+		all[name] = write
+	}
+	return all, rows.Err()
+}
+
 // present says whether a backend still exists.
 func (o *observer) present(ctx context.Context, pid uint32) (bool, error) {
 	o.mu.Lock()

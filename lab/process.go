@@ -36,8 +36,8 @@ func Process(argv ...string) NewReceiver {
 	return func(_ context.Context, dsn string) (Receiver, error) { return launch(dsn, argv) }
 }
 
-// A Program is a running receiver that Process has started. It is safe for concurrent use.
-type Program struct {
+// A ChildProcess is a running receiver that Process has started. It is safe for concurrent use.
+type ChildProcess struct {
 	name     string
 	pid      int           // read after forked
 	forked   chan struct{} // closed when the program runs
@@ -58,11 +58,11 @@ type Program struct {
 // closeBound is how long a program may take to leave before it is killed.
 const closeBound = 5 * time.Second
 
-func launch(dsn string, argv []string) (*Program, error) {
+func launch(dsn string, argv []string) (*ChildProcess, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("lab: start a receiver: no program is named")
 	}
-	p := &Program{
+	p := &ChildProcess{
 		name: argv[0], requests: make(chan []byte), leaving: make(chan struct{}),
 		forked: make(chan struct{}), ended: make(chan struct{}), waiting: map[int]chan reply{},
 	}
@@ -85,7 +85,7 @@ func launch(dsn string, argv []string) (*Program, error) {
 
 // start forks from a thread that lives as long as the program: the kernel takes the end of the
 // thread that forked for our death.
-func (p *Program) start(cmd *exec.Cmd) error {
+func (p *ChildProcess) start(cmd *exec.Cmd) error {
 	started := make(chan error)
 	p.tasks.Go(func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
@@ -105,7 +105,7 @@ func (p *Program) start(cmd *exec.Cmd) error {
 }
 
 // write hands the requests over. It ends with the program's standard input.
-func (p *Program) write(in io.WriteCloser) {
+func (p *ChildProcess) write(in io.WriteCloser) {
 	defer in.Close()
 	for {
 		select {
@@ -123,7 +123,7 @@ func (p *Program) write(in io.WriteCloser) {
 }
 
 // deaf: its standard input is closed, so it has ended or will be made to.
-func (p *Program) deaf(err error) {
+func (p *ChildProcess) deaf(err error) {
 	select {
 	case <-p.ended:
 	case <-time.After(time.Second):
@@ -132,12 +132,12 @@ func (p *Program) deaf(err error) {
 }
 
 // Receive hands over a delivery. When ctx ends first, the answer is forgotten; the program goes on.
-func (p *Program) Receive(ctx context.Context, d Delivery) (Answer, error) {
+func (p *ChildProcess) Receive(ctx context.Context, d Delivery) (Answer, error) {
 	return p.ask(ctx, request{Do: "receive", Delivery: (*wireDelivery)(&d)})
 }
 
 // Do has the program do something else than receive: "work", "recover".
-func (p *Program) Do(ctx context.Context, what string, args ...string) (Answer, error) {
+func (p *ChildProcess) Do(ctx context.Context, what string, args ...string) (Answer, error) {
 	r := request{Do: what}
 	for _, a := range args {
 		r.Args = append(r.Args, text(a))
@@ -145,7 +145,7 @@ func (p *Program) Do(ctx context.Context, what string, args ...string) (Answer, 
 	return p.ask(ctx, r)
 }
 
-func (p *Program) ask(ctx context.Context, r request) (Answer, error) {
+func (p *ChildProcess) ask(ctx context.Context, r request) (Answer, error) {
 	answer := make(chan reply, 1)
 	r.ID = p.expect(answer)
 	line, err := json.Marshal(r)
@@ -176,7 +176,7 @@ func (p *Program) ask(ctx context.Context, r request) (Answer, error) {
 	}
 }
 
-func (p *Program) expect(answer chan reply) (id int) {
+func (p *ChildProcess) expect(answer chan reply) (id int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last++
@@ -184,7 +184,7 @@ func (p *Program) expect(answer chan reply) (id int) {
 	return p.last
 }
 
-func (p *Program) giveUp(ctx context.Context, r request) error {
+func (p *ChildProcess) giveUp(ctx context.Context, r request) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, open := p.waiting[r.ID]; open {
@@ -194,7 +194,7 @@ func (p *Program) giveUp(ctx context.Context, r request) error {
 }
 
 // hear takes a line that the program has written.
-func (p *Program) hear(line []byte) error {
+func (p *ChildProcess) hear(line []byte) error {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
 	}
@@ -219,13 +219,13 @@ func (p *Program) hear(line []byte) error {
 }
 
 // breaks ends a program of which no further answer could be trusted.
-func (p *Program) breaks(format string, args ...any) error {
+func (p *ChildProcess) breaks(format string, args ...any) error {
 	err := fmt.Errorf("lab: the receiver %s "+format, append([]any{p.name}, args...)...)
 	p.strike(err)
 	return err
 }
 
-func (p *Program) strike(why error) {
+func (p *ChildProcess) strike(why error) {
 	p.mu.Lock()
 	if p.broken == nil {
 		p.broken = why
@@ -236,7 +236,7 @@ func (p *Program) strike(why error) {
 }
 
 // why says why there is no answer to this request. The program has ended.
-func (p *Program) why(r request) error {
+func (p *ChildProcess) why(r request) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	why := p.broken
@@ -255,7 +255,7 @@ func (p *Program) why(r request) error {
 
 // Kill ends the program by SIGKILL, with whatever it has started, and returns when it is gone.
 // Whoever waits for an answer learns nothing.
-func (p *Program) Kill() {
+func (p *ChildProcess) Kill() {
 	select {
 	case <-p.ended:
 	default:
@@ -265,7 +265,7 @@ func (p *Program) Kill() {
 }
 
 // Close ends the program's standard input, and kills what has not left soon after.
-func (p *Program) Close() {
+func (p *ChildProcess) Close() {
 	p.leave()
 	select {
 	case <-p.ended:

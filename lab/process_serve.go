@@ -11,7 +11,7 @@ import (
 )
 
 // A Doer has abilities beside receiving, by name. A receiver that Serve is given may be one; a
-// Program always is.
+// ChildProcess always is.
 type Doer interface {
 	Do(ctx context.Context, what string, args ...string) (Answer, error)
 }

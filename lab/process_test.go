@@ -21,16 +21,16 @@ import (
 )
 
 // program starts a shell script as a receiver.
-func program(t *testing.T, script string) *lab.Program {
+func program(t *testing.T, script string) *lab.ChildProcess {
 	t.Helper()
 	r, err := lab.Process("sh", "-c", script)(t.Context(), "postgres://nobody@nowhere/nothing")
 	require.NoError(t, err)
-	p := r.(*lab.Program)
+	p := r.(*lab.ChildProcess)
 	t.Cleanup(p.Kill)
 	return p
 }
 
-func asked(t *testing.T, p *lab.Program) (lab.Answer, error) {
+func asked(t *testing.T, p *lab.ChildProcess) (lab.Answer, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	return p.Do(ctx, "work")

@@ -29,11 +29,12 @@ type Session struct {
 	receiver Receiver
 	lanes    map[int]*lane
 
-	active bool // an operation is in progress
-	ended  bool // it has ended, and nobody asked for its answer yet
-	answer Answer
-	err    error
-	cancel context.CancelFunc
+	outcomes []string // of the acts of a program, so far
+	active   bool     // an operation is in progress
+	ended    bool     // it has ended, and nobody asked for its answer yet
+	answer   Answer
+	err      error
+	cancel   context.CancelFunc
 
 	shown   string // the wait that the transcript shows last
 	changes []change
@@ -50,6 +51,13 @@ type lane struct {
 	tx      byte
 	wait    Wait
 	dying   bool // cut or closed: its backend's locks go when the backend does
+
+	// For exploration.
+	begin      string // what began its transaction
+	wrote      bool   // its transaction has changed something
+	failed     bool   // its last command got an error
+	deadlocked bool   // … because PostgreSQL chose it as the victim
+	frozen     bool   // its backend is stopped
 }
 
 type laneState int
@@ -59,6 +67,7 @@ const (
 	laneHeld
 	laneRunning
 	laneBlocked
+	laneGated // its statement stands at a gate inside PostgreSQL
 	laneCut
 )
 
@@ -210,26 +219,30 @@ func (s *Session) unstepped() Answer {
 // it and the connection.
 func (s *Session) Runs(sql ...string) *Session {
 	return s.start("run SQL", func(ctx context.Context) (Answer, error) {
-		cfg, err := postgres.ParseConfig(s.dsn)
-		if err != nil {
-			return Unknown, err
-		}
-		conn, err := pgconn.ConnectConfig(ctx, &cfg.Config)
-		if err != nil {
-			return Unknown, err
-		}
-		defer closeConn(conn)
-		for _, q := range sql {
-			_, err := conn.Exec(ctx, q).ReadAll()
-			if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) {
-				return SQLError(pg.Code), nil
-			}
-			if err != nil {
-				return Unknown, err
-			}
-		}
-		return Done, nil
+		return s.runSQL(ctx, sql)
 	})
+}
+
+func (s *Session) runSQL(ctx context.Context, sql []string) (Answer, error) {
+	cfg, err := postgres.ParseConfig(s.dsn)
+	if err != nil {
+		return Unknown, err
+	}
+	conn, err := pgconn.ConnectConfig(ctx, &cfg.Config)
+	if err != nil {
+		return Unknown, err
+	}
+	defer closeConn(conn)
+	for _, q := range sql {
+		_, err := conn.Exec(ctx, q).ReadAll()
+		if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) {
+			return SQLError(pg.Code), nil
+		}
+		if err != nil {
+			return Unknown, err
+		}
+	}
+	return Done, nil
 }
 
 func closeConn(c *pgconn.PgConn) {
@@ -284,7 +297,7 @@ func (s *Session) bury() {
 // thinking: the client's own code runs, and an event is sure to come.
 func (s *Session) thinking() bool {
 	return s.active && s.first(laneHeld) == nil && s.first(laneRunning) == nil &&
-		s.first(laneBlocked) == nil
+		s.first(laneBlocked) == nil && s.first(laneGated) == nil
 }
 
 // status says in words where the session is.
@@ -294,6 +307,8 @@ func (s *Session) status() string {
 		return fmt.Sprintf("finished: %s%s", s.answer, because(s.err))
 	case s.held() != nil:
 		return "held before " + s.held().command.Label()
+	case s.first(laneGated) != nil:
+		return "inside " + s.first(laneGated).command.Label()
 	case s.first(laneBlocked) != nil:
 		ln := s.first(laneBlocked)
 		return fmt.Sprintf("waiting in %s for %s: %s",

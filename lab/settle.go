@@ -1,14 +1,18 @@
 package lab
 
 import (
+	"strings"
 	"time"
 
 	"webhooklab/toxiproxy"
 )
 
 // step lets the session's held command go, into a fault if one is given, and settles.
-func (s *Session) step(f *toxiproxy.Fault) {
-	l, ln := s.lab, s.held()
+func (s *Session) step(f *toxiproxy.Fault) { s.stepLane(s.held(), f) }
+
+func (s *Session) stepLane(ln *lane, f *toxiproxy.Fault) {
+	l := s.lab
+	l.freeze(ln)
 	l.schedule = append(l.schedule, stepName(s, ln, f))
 	ln.state = laneRunning
 	l.trace.released(ln.command, len(l.schedule))
@@ -37,6 +41,11 @@ func (l *Lab) settle(stepped *Session) {
 		}
 		thinking, running := l.thinking(), l.lanes(laneRunning)
 		if !thinking && all(running, confirmed) {
+			if l.thawNext(running) {
+				clear(confirmed)
+				asked = 0
+				continue
+			}
 			break
 		}
 		if time.Now().After(deadline) {
@@ -111,7 +120,7 @@ func (l *Lab) ask(running []*lane, confirmed map[*lane]bool) {
 	var proved []*lane
 	for _, ln := range running {
 		ln.wait = seen[ln.pid]
-		if ln.wait.proved() && l.firm(ln.wait.Blockers, confirmed) {
+		if l.stands(ln) || ln.wait.proved() && l.firm(ln.wait.Blockers, confirmed) {
 			proved = append(proved, ln)
 		} else {
 			delete(confirmed, ln)
@@ -121,6 +130,9 @@ func (l *Lab) ask(running []*lane, confirmed map[*lane]bool) {
 		confirmed[ln] = true
 	}
 }
+
+// stands: the backend is stopped and its lock is free, so that it moves when the lab wants it to.
+func (l *Lab) stands(ln *lane) bool { return ln.frozen && len(ln.wait.Blockers) == 0 }
 
 // firm: none of these backends can move, as far as earlier questions have shown. One whose
 // connection is gone will leave, and its locks with it.
@@ -149,9 +161,12 @@ func (l *Lab) stuck() {
 func (l *Lab) drain() bool {
 	q := l.mail.take()
 	for _, h := range q {
-		if h.ended {
+		switch {
+		case h.next != "":
+			h.session.acted(h.answer, h.err, h.next)
+		case h.ended:
 			h.session.finish(h.answer, h.err)
-		} else {
+		default:
 			h.session.apply(h.wire)
 		}
 	}
@@ -165,6 +180,18 @@ func (s *Session) finish(a Answer, err error) {
 	s.countOverlaps()
 	s.active, s.ended, s.answer, s.err = false, true, a, err
 	s.lab.trace.did(s.Name, a, err)
+	s.outcomes = append(s.outcomes, a.Outcome)
+	s.changes = append(s.changes, change{text: "=> " + a.String()})
+}
+
+// acted is the end of one act of several.
+func (s *Session) acted(a Answer, err error, next string) {
+	if err != nil {
+		a = Unknown
+	}
+	s.lab.trace.did(s.Name, a, err)
+	s.lab.trace.does(s.Name, s.lab.plain(next))
+	s.outcomes = append(s.outcomes, a.Outcome)
 	s.changes = append(s.changes, change{text: "=> " + a.String()})
 }
 
@@ -192,7 +219,7 @@ func (s *Session) apply(e toxiproxy.Event) {
 		s.span.sent(e)
 		s.countMeeting(ln)
 	case toxiproxy.Answered:
-		ln.tx = e.Answer.TxStatus
+		ln.answered(e)
 		s.span.answered(e)
 		ln.state = laneReady
 		s.changes = append(s.changes, change{
@@ -202,6 +229,23 @@ func (s *Session) apply(e toxiproxy.Event) {
 		s.span.answered(e)
 		s.fired(e)
 	}
+}
+
+// answered keeps what the effect of a command depends on.
+func (ln *lane) answered(e toxiproxy.Event) {
+	label := e.Command.Label()
+	switch {
+	case e.Answer.TxStatus != 'T':
+		ln.wrote = false
+	case label == "BEGIN":
+		ln.begin, ln.wrote = e.Command.SQL(), false
+	case !e.Command.Local() && !strings.HasPrefix(label, "SELECT"):
+		ln.wrote = true
+	}
+	if e.Answer.SQLState != "" {
+		ln.failed, ln.deadlocked = true, e.Answer.SQLState == "40P01"
+	}
+	ln.tx = e.Answer.TxStatus
 }
 
 // fired notes a fault. A sender whose connection hangs gives up by itself: not time, but the fact

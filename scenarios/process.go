@@ -19,7 +19,7 @@ func AsProcess(argv ...string) lab.NewReceiver {
 		if err != nil {
 			return nil, err
 		}
-		return remote{r.(*lab.Program)}, nil
+		return remote{r.(*lab.ChildProcess)}, nil
 	}
 }
 
@@ -53,7 +53,7 @@ func serve(newReceiver lab.NewReceiver, in io.Reader, out io.Writer) error {
 }
 
 // remote calls the abilities of a process by their names; able, at its other end, finds them.
-type remote struct{ *lab.Program }
+type remote struct{ *lab.ChildProcess }
 
 var _ interface {
 	Clerk

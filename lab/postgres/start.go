@@ -20,6 +20,7 @@ const (
 // Start gives a disposable server of the configured kind. The context bounds the start only. The
 // error says what was tried, why it failed and what to do; a server that died holds its log's end.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
+	thawOrphans()
 	handed, err := attach(ctx, cfg)
 	if handed != nil || err != nil {
 		return handed, err

@@ -1,0 +1,257 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"time"
+)
+
+// An Exploration says what to run in every order, and how far.
+type Exploration struct {
+	Program Program
+	Whole   bool          // without reduction: also orders that must end alike
+	Budget  int           // schedules; 0: until the tree is exhausted
+	Time    time.Duration // 0: no bound
+	Samples int           // random schedules once the budget is spent
+	First   []Schedule    // what failed before goes first
+	Audit   bool          // run each schedule twice and name what varied
+	Stop    int           // after so many failures; 0: 5
+
+	Shard, Shards int // shard 1 … Shards; 0 is the whole
+
+	Progress func(Explored) // told now and then
+}
+
+// Explored is what came of an exploration: counts that add up, and every failure found.
+type Explored struct {
+	Program string
+	Law     string
+	Verdict Verdict
+
+	Orders   *big.Int // of the steps, were none of them ever to wait
+	Explored int      // schedules run to their end
+	Cut      int      // schedules given up because others are equivalent
+	Pruned   int      // branches never entered because others are equivalent
+	Left     int      // branches known and not entered
+	Sampled  int      // schedules drawn at random beyond the budget
+	Choices  int      // places where PostgreSQL had a choice of its own
+	Restarts int      // explorations begun anew because a footprint had to be widened
+	Bound    string   // what the samples are worth, in words
+	Reduced  bool
+
+	Outcomes map[string]int // answers → schedules
+	States   map[string]int // answers and what was left in the tables → schedules
+	Failures []Failure
+	Varied   []string // what an audit saw differ
+	Elapsed  time.Duration
+}
+
+// A Failure is one schedule that broke something.
+type Failure struct {
+	Schedule Schedule
+	Report   Report
+	Shrunk   *Schedule // the smallest that still breaks the same; nil: not tried
+}
+
+// Complete says whether every order was run or is equivalent to one that was.
+func (e Explored) Complete() bool { return e.Left == 0 && e.Verdict != VerdictNotRun }
+
+// An explorer is an exploration in progress.
+type explorer struct {
+	lab   *Lab
+	want  Exploration
+	tree  *tree
+	done  Explored
+	batch []leaf
+	began time.Time
+	told  time.Time
+	steps map[string]int // most steps that a session has needed
+}
+
+// A leaf is one schedule that has run and waits for its judgement.
+type leaf struct {
+	played
+	schedule Schedule
+}
+
+// Explore runs a program in every order that is possible, and judges each. Blocked sessions are
+// never scheduled, so that no impossible order is ever asked for.
+func (l *Lab) Explore(ctx context.Context, want Exploration) Explored {
+	x := &explorer{lab: l, want: want, began: time.Now(), steps: map[string]int{}}
+	x.done = Explored{Program: want.Program.Name, Law: want.Program.Law, Reduced: !want.Whole,
+		Outcomes: map[string]int{}, States: map[string]int{}}
+	if want.Stop == 0 {
+		x.want.Stop = 5
+	}
+	if err := l.openPrints(ctx, want); err != nil {
+		return x.unknown("%v", err)
+	}
+	defer l.closePrints()
+	x.again(ctx)
+	x.systematic(ctx)
+	x.random(ctx)
+	x.judge(ctx)
+	return x.finished()
+}
+
+// openPrints connects the footprinter, for reduced explorations only.
+func (l *Lab) openPrints(ctx context.Context, want Exploration) (err error) {
+	if !want.Whole {
+		l.prints, err = openFootprinter(ctx, l.cfg.DSN)
+	}
+	return err
+}
+
+func (l *Lab) closePrints() {
+	if l.prints != nil {
+		l.prints.close()
+		l.prints = nil
+	}
+}
+
+// systematic goes through the tree until it is exhausted, the budget spent, or enough is broken.
+func (x *explorer) systematic(ctx context.Context) {
+	x.plant()
+	for b, ok := (branch{}), true; ok && !x.enough(ctx); b, ok = x.tree.pop() {
+		w := x.tree.walk(b)
+		x.run(ctx, w, &w.at)
+		if w.lost && b.tries < 20 {
+			b.tries++
+			x.tree.push(b)
+		} else if w.lost {
+			x.tree.lost++
+		}
+		if p := x.lab.prints; p != nil && p.learned {
+			p.learned = false
+			x.restart()
+		}
+	}
+}
+
+func (x *explorer) plant() {
+	w := x.want
+	x.tree = newTree(!w.Whole, max(0, w.Shard-1), w.Shards)
+}
+
+// restart begins anew: what sleeps was sent to sleep by footprints that were too small.
+func (x *explorer) restart() {
+	x.plant()
+	x.done.Restarts++
+	x.done.Explored, x.done.Cut = 0, 0
+	clear(x.done.Outcomes)
+	clear(x.done.States)
+	x.batch = nil
+	x.tree.queue = append(x.tree.queue, branch{})
+}
+
+// run plays one schedule and enters what came of it.
+func (x *explorer) run(ctx context.Context, d driver, at **node) {
+	done := x.lab.playProgram(ctx, x.want.Program, d)
+	s := x.schedule(x.lab.lastSteps)
+	if at != nil && (done.cut || !x.tree.ours(*at)) {
+		if done.report.Verdict == VerdictValid {
+			x.done.Cut += map[bool]int{true: 1}[done.cut && !(*at).foreign]
+			return
+		}
+	} else {
+		x.done.Explored++
+	}
+	x.count(s)
+	x.batch = append(x.batch, leaf{played: done, schedule: s})
+	if len(x.batch) >= x.batchSize() || done.report.Verdict != VerdictValid {
+		x.judge(ctx)
+	}
+	if x.want.Audit && !done.cut {
+		x.audit(ctx, leaf{played: done, schedule: s})
+	}
+	x.tell()
+}
+
+// batchSize: runs that clear the tables before they begin must be judged before the next.
+func (x *explorer) batchSize() int {
+	if x.lab.cfg.Reset != "" {
+		return 1
+	}
+	return 200
+}
+
+func (x *explorer) schedule(steps []Step) Schedule {
+	return Schedule{Program: x.want.Program.Name, Seed: x.lab.cfg.Seed, Steps: steps,
+		Gated: x.lab.gated()}
+}
+
+// count keeps the greatest number of steps that each session has needed.
+func (x *explorer) count(s Schedule) {
+	n := map[string]int{}
+	for _, step := range s.Steps {
+		if step.Kind != StepWake {
+			n[step.Session]++
+		}
+	}
+	for name, k := range n {
+		x.steps[name] = max(x.steps[name], k)
+	}
+}
+
+// enough: the budget is spent, the time is over, or enough is broken.
+func (x *explorer) enough(ctx context.Context) bool {
+	w := x.want
+	return ctx.Err() != nil || len(x.done.Failures) >= w.Stop ||
+		w.Budget > 0 && x.done.Explored+x.done.Cut >= w.Budget ||
+		w.Time > 0 && time.Since(x.began) > w.Time
+}
+
+func (x *explorer) tell() {
+	if x.want.Progress != nil && time.Since(x.told) > time.Second/4 {
+		x.told = time.Now()
+		x.want.Progress(x.snapshot())
+	}
+}
+
+func (x *explorer) snapshot() Explored {
+	now := x.done
+	now.Elapsed = time.Since(x.began)
+	now.Left = x.tree.queue.Len()
+	return now
+}
+
+func (x *explorer) finished() Explored {
+	d := &x.done
+	d.Left = x.tree.queue.Len() + x.tree.lost + x.tree.unseen()
+	if ctx := x.lab.ctx; ctx.Err() != nil {
+		return x.unknown("the exploration was interrupted: %v", context.Cause(ctx))
+	}
+	d.Pruned, d.Choices = x.tree.pruned, x.tree.choices
+	d.Orders = orders(x.steps)
+	for _, f := range d.Failures {
+		d.Verdict = max(d.Verdict, f.Report.Verdict)
+	}
+	if d.Explored == 0 && d.Verdict == VerdictValid && x.want.Shards < 2 {
+		return x.unknown("no schedule came to its end: nothing was put to the test")
+	}
+	d.Elapsed = time.Since(x.began)
+	return *d
+}
+
+func (x *explorer) unknown(format string, args ...any) Explored {
+	r := Report{Scenario: x.want.Program.Name, Law: x.want.Program.Law, Verdict: VerdictUnknown,
+		Offences: []Offence{{Verdict: VerdictUnknown, Text: fmt.Sprintf(format, args...)}}}
+	x.done.Verdict = VerdictUnknown
+	x.done.Failures = append(x.done.Failures, Failure{Report: r})
+	x.done.Elapsed = time.Since(x.began)
+	return x.done
+}
+
+// orders is how many orders there are of sessions with so many steps each: the multinomial.
+func orders(steps map[string]int) *big.Int {
+	total, result := 0, big.NewInt(1)
+	for _, n := range steps {
+		for i := 1; i <= n; i++ {
+			total++
+			result.Mul(result, big.NewInt(int64(total)))
+			result.Div(result, big.NewInt(int64(i)))
+		}
+	}
+	return result
+}

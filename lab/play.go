@@ -1,0 +1,246 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"webhooklab/lab/postgres"
+)
+
+// A driver decides what goes on next in a program that is played.
+type driver interface {
+	// next picks one of what is enabled; it may add a fault. Without a pick, the rest of the run is
+	// of no interest and is played out in any order.
+	next(at position) (Step, bool)
+
+	// wake picks one of several waiters that PostgreSQL could let go on.
+	wake(free []Step) Step
+
+	// passed tells what the last step was seen to do, once everything has settled.
+	passed(done passage)
+}
+
+// A position is where a program stands: each session is held, finished or waits.
+type position struct {
+	enabled []Step // in the order of the sessions
+	lab     *Lab
+}
+
+// A passage is one step with what came of it.
+type passage struct {
+	step   Step
+	label  string // where every session stands now, in stable words
+	effect effect
+	choice bool // PostgreSQL had a choice to make between waiters
+	chance int  // … and nobody made it for it: so many waiters
+}
+
+// A played program, not yet judged by its laws.
+type played struct {
+	report  Report
+	answers []string // outcomes, in the order of the program
+	sources []string // fresh ones, for the laws
+	run     string   // suffix of the fresh names
+	cut     bool     // the driver lost interest
+}
+
+// play runs one program once, as the driver says.
+func (l *Lab) playProgram(ctx context.Context, p Program, d driver) played {
+	began := time.Now()
+	l.begin(ctx, p.Law)
+	l.line("program %s\nlaw: %s\n", p.Name, p.Law)
+	done := played{run: l.run}
+	if reason := l.misfit(p); reason != "" {
+		l.blame(VerdictNotRun, "%s", reason)
+	} else if len(l.offences) == 0 {
+		l.play(func(l *Lab) { l.through(p, d, &done) })
+		l.runOff()
+	}
+	if l.steered != nil {
+		l.lastSteps = l.steered.taken
+	}
+	l.steered = nil
+	l.thawAll()
+	done.sources = l.fresher()
+	done.report = l.reported(p.Name, p.Law, began)
+	l.keep()
+	return done
+}
+
+// misfit is why this lab can't play the program, "" when it can.
+func (l *Lab) misfit(p Program) string {
+	return l.cannot(Scenario{Reference: p.Reference, Needs: p.Needs})
+}
+
+// through plays the program from what happened before to what the world does afterwards.
+func (l *Lab) through(p Program, d driver, done *played) {
+	if p.Before != nil {
+		l.quietly(p.Before)
+	}
+	l.steered = newSteering(l, d)
+	sessions := make([]*Session, len(p.Sessions))
+	for i, a := range p.Sessions {
+		sessions[i] = l.Session(a.Name, a.Settings...)
+		sessions[i].acts(a.Does)
+	}
+	for !l.allEnded(sessions) {
+		at := position{enabled: l.enabled(sessions), lab: l}
+		if len(at.enabled) == 0 {
+			l.waitForOutsider(sessions)
+			continue
+		}
+		step, interested := d.next(at)
+		if !interested {
+			done.cut = true
+			step = at.enabled[0]
+		}
+		if step == (Step{}) { // the driver has nowhere to go
+			done.cut = true
+			return
+		}
+		l.take(step)
+	}
+	l.lastSteps, l.steered = l.steered.taken, nil
+	l.thawAll()
+	for _, s := range sessions {
+		done.answers = append(done.answers, s.outcomes...)
+		s.ended = false
+	}
+	if p.After != nil && !done.cut {
+		l.quietly(p.After)
+	}
+}
+
+// quietly runs what belongs to no order.
+func (l *Lab) quietly(story func(*Lab)) {
+	story(l)
+	for _, s := range l.sessions {
+		if s.active {
+			l.give(VerdictUnknown, "a program's before or after ended while %s was %s",
+				s.Name, s.status())
+		}
+	}
+}
+
+// acts starts what a session does in a program, one act after the other.
+func (s *Session) acts(does []Act) {
+	l, does := s.lab, slices.Clone(does)
+	what := make([]string, len(does))
+	for i, a := range does {
+		what[i] = a.what
+		if a.delivery != nil {
+			does[i] = a.fresh(l)
+		}
+	}
+	s.outcomes = nil
+	s.start(strings.Join(what, ", then "), func(ctx context.Context) (Answer, error) {
+		var last Answer
+		var err error
+		for i, a := range does {
+			last, err = guarded(ctx, func(ctx context.Context) (Answer, error) {
+				return s.perform(ctx, a)
+			})
+			if i < len(does)-1 {
+				l.mail.put(happening{session: s, next: does[i+1].what, answer: last, err: err})
+			}
+		}
+		return last, err
+	})
+}
+
+// fresh is the act under the run's own names.
+func (a Act) fresh(l *Lab) Act {
+	d := l.fresh(*a.delivery)
+	a.delivery = &d
+	return a
+}
+
+// perform does one act, in the session's own goroutine.
+func (s *Session) perform(ctx context.Context, a Act) (Answer, error) {
+	if a.sql != nil {
+		return s.runSQL(ctx, a.sql)
+	}
+	r, err := s.open(ctx)
+	switch {
+	case err != nil:
+		return Unknown, err
+	case a.delivery != nil:
+		return s.lab.History.Record(s.Name, r).Receive(ctx, *a.delivery)
+	}
+	return a.do(ctx, r)
+}
+
+func (l *Lab) allEnded(sessions []*Session) bool {
+	return !slices.ContainsFunc(sessions, func(s *Session) bool { return s.active })
+}
+
+// enabled is what can go on: held commands and open gates, by session, then by connection.
+func (l *Lab) enabled(sessions []*Session) (steps []Step) {
+	for _, s := range sessions {
+		for i, ln := range s.standing() {
+			step := Step{Session: s.Name, Lane: i, What: ln.command.Label()}
+			if ln.state == laneGated {
+				step.Kind, step.What = StepOpen, ""
+			}
+			steps = append(steps, step)
+		}
+	}
+	return steps
+}
+
+// standing are the session's lanes that wait for the lab, in the order of their connections.
+func (s *Session) standing() (lanes []*lane) {
+	for _, ln := range s.lanes {
+		if ln.state == laneHeld || ln.state == laneGated {
+			lanes = append(lanes, ln)
+		}
+	}
+	slices.SortFunc(lanes, func(a, b *lane) int { return a.conn - b.conn })
+	return lanes
+}
+
+// waitForOutsider gives somebody who is no session of ours time to let go; nobody else can move.
+func (l *Lab) waitForOutsider(sessions []*Session) {
+	outsider := false
+	for _, ln := range l.lanes(laneBlocked) {
+		for _, pid := range ln.wait.Blockers {
+			outsider = outsider || l.owner(pid) == nil
+		}
+	}
+	if !outsider {
+		text := ""
+		for _, s := range sessions {
+			text += "\n  " + s.Name + " is " + s.status()
+		}
+		l.give(VerdictUnknown, "nobody can go on:%s", text)
+	}
+	l.poll("an outsider to let go", func() (bool, error) {
+		l.settle(nil)
+		return l.allEnded(sessions) || len(l.enabled(sessions)) > 0, nil
+	})
+}
+
+// reported is the report of a run without its laws.
+func (l *Lab) reported(name, law string, began time.Time) Report {
+	r := Report{
+		Scenario: name, Law: law, Offences: l.offences,
+		Transcript: l.transcript.String(), Waits: l.waits, Overlaps: l.overlaps,
+		Schedule: fmt.Sprintf("%s@%d %s", name, l.cfg.Seed, strings.Join(l.schedule, " ")),
+		History:  l.History, Trace: l.trace.end(l.sessions), Elapsed: time.Since(began),
+	}
+	for _, o := range l.offences {
+		r.Verdict = max(r.Verdict, o.Verdict)
+	}
+	return r
+}
+
+// Can says whether the server under the lab can do this; nil when it can.
+func (l *Lab) can(a postgres.Ability) error {
+	if l.cfg.Server == nil {
+		return fmt.Errorf("the lab was given no server to ask this of")
+	}
+	return l.cfg.Server.Can(a)
+}

@@ -1,0 +1,122 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A follower is the driver that replays a schedule, step by step. Behind its end the program goes
+// on in the order of its sessions.
+type follower struct {
+	steps []Step
+	taken int
+	nofit string // why it can't be followed any more
+}
+
+func (f *follower) next(at position) (Step, bool) {
+	if len(f.steps) == 0 {
+		return at.enabled[0], true
+	}
+	want := f.steps[0]
+	if want.Kind == StepWake {
+		f.nofit = fmt.Sprintf("step %d lets %s go on first, but PostgreSQL had nobody to choose from",
+			f.taken+1, want.Session)
+		return Step{}, true
+	}
+	bare := want
+	bare.Fault = Fault{}
+	if !slices.Contains(at.enabled, bare) {
+		f.nofit = fmt.Sprintf("step %d is %s, but %s", f.taken+1, want, at.lab.label())
+		return Step{}, true
+	}
+	f.steps, f.taken = f.steps[1:], f.taken+1
+	return want, true
+}
+
+func (f *follower) wake(free []Step) Step {
+	if len(f.steps) > 0 && slices.Contains(free, f.steps[0]) {
+		step := f.steps[0]
+		f.steps, f.taken = f.steps[1:], f.taken+1
+		return step
+	}
+	return free[0]
+}
+
+func (f *follower) passed(passage) {}
+
+// A Replayed schedule is one that was run again.
+type Replayed struct {
+	Report Report
+	NoFit  string // why it could not be followed; "": it was, to its end
+}
+
+// Replay runs one schedule of a program again and judges it.
+func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
+	x := &explorer{lab: l, want: Exploration{Program: p}, steps: map[string]int{}}
+	x.done.Outcomes, x.done.States = map[string]int{}, map[string]int{}
+	f := &follower{steps: s.Steps}
+	done := l.playProgram(ctx, p, f)
+	if f.nofit == "" && len(f.steps) > 0 {
+		rest := make([]string, len(f.steps))
+		for i, step := range f.steps {
+			rest[i] = step.String()
+		}
+		f.nofit = "the program ended before " + strings.Join(rest, " ")
+	}
+	x.batch = []leaf{{played: done, schedule: s}}
+	x.judge(ctx)
+	r := Replayed{Report: done.report, NoFit: f.nofit}
+	if len(x.done.Failures) > 0 {
+		r.Report = x.done.Failures[0].Report
+	}
+	r.Report.Schedule = s.String()
+	return r
+}
+
+// again plays what failed before.
+func (x *explorer) again(ctx context.Context) {
+	x.plant()
+	for _, s := range x.want.First {
+		if x.enough(ctx) {
+			return
+		}
+		if r := x.lab.Replay(ctx, x.want.Program, s); r.NoFit == "" &&
+			r.Report.Verdict != VerdictValid {
+			x.done.Failures = append(x.done.Failures, Failure{Schedule: s, Report: r.Report})
+		}
+	}
+}
+
+// audit runs a schedule once more and keeps what differs.
+func (x *explorer) audit(ctx context.Context, lf leaf) {
+	steps := slices.Clone(lf.schedule.Steps)
+	again := x.lab.playProgram(ctx, x.want.Program, &follower{steps: steps})
+	if again.report.Transcript != lf.report.Transcript {
+		x.done.Varied = append(x.done.Varied, lf.schedule.String()+"\n"+
+			difference(lf.report.Transcript, again.report.Transcript))
+	}
+	if x.lab.cfg.Reset == "" {
+		x.batch = append(x.batch, leaf{played: again, schedule: lf.schedule})
+		x.batch[len(x.batch)-1].cut = true // judged by the laws, not counted
+	}
+}
+
+// difference shows the first line in which two transcripts part.
+func difference(a, b string) string {
+	left, right := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range max(len(left), len(right)) {
+		var x, y string
+		if i < len(left) {
+			x = left[i]
+		}
+		if i < len(right) {
+			y = right[i]
+		}
+		if x != y {
+			return fmt.Sprintf("  line %d was: %s\n  and is:   %s", i+1, x, y)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,200 @@
+package lab
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// steering is the hand of a driver on a program that is being played. It follows what every step
+// does, as far as the driver wants to know.
+type steering struct {
+	lab     *Lab
+	driver  driver
+	prints  *footprinter // nil: effects are not wanted
+	wrote   map[*lane][]access
+	read    map[*lane][]access
+	flight  map[*lane]effect
+	unknown map[*lane]bool // its transaction did what nobody can tell
+	taken   []Step
+	choice  bool
+	chance  int
+}
+
+func newSteering(l *Lab, d driver) *steering {
+	return &steering{
+		lab: l, driver: d, prints: l.prints,
+		wrote: map[*lane][]access{}, read: map[*lane][]access{}, flight: map[*lane]effect{},
+		unknown: map[*lane]bool{},
+	}
+}
+
+// take lets one step happen and tells the driver what it did.
+func (l *Lab) take(step Step) {
+	st := l.steered
+	s, ln := l.standingAt(step)
+	st.taken = append(st.taken, step)
+	st.choice, st.chance = false, 0
+	before := l.lanes(laneBlocked)
+	own := st.intended(s, ln, step)
+	st.flight[ln] = own
+	l.befall(s, ln, step)
+	if l.steered == nil {
+		return // the world has fallen
+	}
+	done := passage{step: step, label: l.label(), choice: st.choice, chance: st.chance}
+	if st.prints != nil {
+		done.effect = st.total(ln, own, before)
+	}
+	st.driver.passed(done)
+}
+
+// befall does what the step says.
+func (l *Lab) befall(s *Session, ln *lane, step Step) {
+	switch {
+	case step.Kind == StepOpen:
+		l.openGate(ln)
+	case step.Fault.Kind == NoFault:
+		s.stepLane(ln, nil)
+	default:
+		l.fault(s, ln, step)
+	}
+}
+
+// standingAt is the lane that a step speaks of.
+func (l *Lab) standingAt(step Step) (*Session, *lane) {
+	for _, s := range l.sessions {
+		if s.Name != step.Session {
+			continue
+		}
+		if lanes := s.standing(); step.Lane < len(lanes) {
+			return s, lanes[step.Lane]
+		}
+	}
+	l.give(VerdictUnknown, "nothing stands where %s should go on", step)
+	return nil, nil
+}
+
+// label says in stable words where every session stands.
+func (l *Lab) label() string {
+	var all []string
+	for _, s := range l.sessions {
+		if ln := s.first(laneBlocked); ln != nil && s.held() == nil {
+			all = append(all, fmt.Sprintf("%s waits in %s for %s",
+				s.Name, ln.command.Label(), l.names(ln.wait.Blockers)))
+			continue
+		}
+		all = append(all, s.Name+" is "+l.plain(s.where()))
+	}
+	sort.Strings(all)
+	return strings.Join(all, "; ")
+}
+
+// where is status without what varies.
+func (s *Session) where() string {
+	if s.ended {
+		return "finished: " + s.answer.String()
+	}
+	return s.status()
+}
+
+// intended is the effect of a command by its text, before it is released.
+func (st *steering) intended(s *Session, ln *lane, step Step) (e effect) {
+	if st.prints == nil {
+		return e
+	}
+	if step.Kind == StepOpen {
+		return st.flight[ln]
+	}
+	switch label := ln.command.Label(); label {
+	case "COMMIT", "ROLLBACK":
+		e.commits = st.wrote[ln]
+		e.all = st.unknown[ln]
+	default:
+		e = st.prints.of(st.lab.ctx, ln.command, st.lab.plain)
+		e.all = e.all || s.strict(ln)
+		st.wrote[ln] = append(st.wrote[ln], e.writes...)
+		st.read[ln] = append(st.read[ln], e.reads...)
+		st.unknown[ln] = st.unknown[ln] || e.all
+	}
+	return e
+}
+
+// total is the effect of the whole step: its own command, what it woke, what an error gave back.
+func (st *steering) total(own *lane, e effect, before []*lane) effect {
+	total := e
+	total.waited = own.state == laneBlocked
+	st.check(own, e)
+	for _, ln := range before {
+		if ln.state != laneBlocked {
+			total.add(st.flight[ln])
+			st.check(ln, st.flight[ln])
+		}
+	}
+	for _, s := range st.lab.sessions {
+		for _, ln := range s.lanes {
+			if ln.state == laneBlocked || ln.failed || ln.tx != 'T' {
+				st.ends(ln, &total)
+			}
+		}
+	}
+	if st.choice {
+		return everything
+	}
+	return total
+}
+
+// ends: a transaction that is over, or that an error has ended, gives its locks back at once.
+func (st *steering) ends(ln *lane, total *effect) {
+	if ln.state == laneBlocked {
+		return
+	}
+	if ln.failed {
+		total.waited = total.waited || ln.deadlocked
+	}
+	total.commits = append(total.commits, st.wrote[ln]...)
+	total.all = total.all || st.unknown[ln]
+	delete(st.wrote, ln)
+	delete(st.read, ln)
+	delete(st.unknown, ln)
+	ln.failed, ln.deadlocked = false, false
+}
+
+// checks is how often the locks of a text's transaction are compared with its footprint.
+const checks = 2
+
+// check compares a footprint with the relations that the backend has locked.
+func (st *steering) check(ln *lane, e effect) {
+	if ln.state == laneBlocked || ln.dying || e.all {
+		return
+	}
+	for _, s := range ln.command.Statements {
+		sh := st.prints.shapes[s.SQL]
+		switch {
+		case sh == nil || sh.all || sh.checked >= checks:
+		case ln.tx == 'T':
+			locked, err := st.lab.observer.locked(st.lab.ctx, ln.pid)
+			if err != nil {
+				st.lab.give(VerdictUnknown, "ask what is locked: %v", err)
+			}
+			known := append(append([]access(nil), st.wrote[ln]...), st.read[ln]...)
+			st.prints.widen(s.SQL, locked, known)
+		case sh.triggered: // its locks are gone: nobody can tell what its triggers touched
+			sh.all = true
+			st.prints.learned = true
+		}
+	}
+}
+
+// strict: the session's transactions are not READ COMMITTED, so that its first statement already
+// fixes what all of them see.
+func (s *Session) strict(ln *lane) bool {
+	begin := strings.ToUpper(ln.begin)
+	if strings.Contains(begin, "READ COMMITTED") {
+		return false
+	}
+	if strings.Contains(begin, "REPEATABLE READ") || strings.Contains(begin, "SERIALIZABLE") {
+		return true
+	}
+	return strings.Contains(s.key, "default_transaction_isolation")
+}

@@ -1,0 +1,233 @@
+package lab
+
+import (
+	"container/heap"
+	"fmt"
+	"hash/fnv"
+	"slices"
+)
+
+// A tree holds every order of a program's steps as far as it is known. It is explored best first:
+// orders with few preemptions before those with many, as most races need only one or two.
+//
+// Reduction is by sleep sets: below a node, a step that was explored there before and that is
+// independent of the step taken sleeps, until a step that it depends on wakes it. Each class of
+// orders that differ only in independent steps is then run once.
+type tree struct {
+	reduced bool
+	shard   int // 0-based; only with shards > 1
+	shards  int
+	root    *node
+	queue   frontier
+	pushed  int
+	pruned  int // branches that sleep
+	lost    int // branches that PostgreSQL would not go down again
+	choices int // where PostgreSQL had a choice
+	chances map[string]*chance
+}
+
+// A node is a place in the tree: what came before it decides everything.
+type node struct {
+	parent  *node
+	via     edge
+	depth   int
+	cost    int    // preemptions so far
+	last    string // session of the last step
+	foreign bool   // of another shard
+
+	options  []Step // what can go on, the default first; nil: not seen yet
+	sleep    map[Step]effect
+	done     map[Step]effect
+	children map[string]*node
+}
+
+// An edge is a step, the wakings that followed it, and where everybody stood then.
+type edge struct {
+	step  Step
+	wakes []int // places among the free waiters; beyond its end: 0
+	label string
+}
+
+func (e edge) key() string { return fmt.Sprint(e.step, e.wakes, e.label) }
+
+// A branch is an edge that was not taken yet.
+type branch struct {
+	from  *node
+	step  Step
+	wakes []int
+	cost  int
+	seq   int
+	tries int
+}
+
+// frontier is a heap of branches: few preemptions first, then in the order of their discovery.
+type frontier []branch
+
+func (f frontier) Len() int { return len(f) }
+func (f frontier) Less(i, j int) bool {
+	if f[i].cost != f[j].cost {
+		return f[i].cost < f[j].cost
+	}
+	return f[i].seq < f[j].seq
+}
+func (f frontier) Swap(i, j int) { f[i], f[j] = f[j], f[i] }
+func (f *frontier) Push(x any)   { *f = append(*f, x.(branch)) }
+func (f *frontier) Pop() any {
+	old := *f
+	last := old[len(old)-1]
+	*f = old[:len(old)-1]
+	return last
+}
+
+// newTree begins with the one branch that there is: the root's default.
+func newTree(reduced bool, shard, shards int) *tree {
+	return &tree{reduced: reduced, shard: shard, shards: shards, root: newNode(nil, edge{}),
+		chances: map[string]*chance{}}
+}
+
+func newNode(parent *node, via edge) *node {
+	n := &node{parent: parent, via: via, sleep: map[Step]effect{}, done: map[Step]effect{},
+		children: map[string]*node{}}
+	if parent != nil {
+		n.depth, n.last = parent.depth+1, via.step.Session
+		n.foreign = parent.foreign
+		n.cost = parent.cost + parent.preempts(via.step)
+	}
+	return n
+}
+
+// preempts is 1 when the step takes over from a session that could go on.
+func (n *node) preempts(s Step) int {
+	if s.Session == n.last {
+		return 0
+	}
+	for _, o := range n.options {
+		if o.Session == n.last {
+			return 1
+		}
+	}
+	return 0
+}
+
+// path is the way from the root to this node.
+func (n *node) path() (edges []edge) {
+	for ; n.parent != nil; n = n.parent {
+		edges = append(edges, n.via)
+	}
+	slices.Reverse(edges)
+	return edges
+}
+
+// shardDepth is where subtrees are dealt out: deep enough that there are many.
+const shardDepth = 5
+
+// claim decides whose the node's subtree is.
+func (t *tree) claim(n *node) {
+	if t.shards < 2 || n.depth != shardDepth {
+		return
+	}
+	h := fnv.New32a()
+	for _, e := range n.path() {
+		fmt.Fprint(h, e.step, e.wakes, ";")
+	}
+	n.foreign = int(h.Sum32()%uint32(t.shards)) != t.shard
+}
+
+// ours: a leaf is counted by one shard only, also when it lies above the depth of dealing.
+func (t *tree) ours(n *node) bool {
+	if t.shards < 2 || n.depth >= shardDepth {
+		return !n.foreign
+	}
+	return t.shard == 0
+}
+
+func (t *tree) push(b branch) {
+	if b.from.foreign {
+		return
+	}
+	t.pushed++
+	b.seq = t.pushed
+	heap.Push(&t.queue, b)
+}
+
+// pop is the next branch to explore; false when the tree is exhausted.
+func (t *tree) pop() (branch, bool) {
+	for t.queue.Len() > 0 {
+		b := heap.Pop(&t.queue).(branch)
+		if b.from == nil || !t.reduced || b.wakes != nil || !t.asleep(b.from, b.step) {
+			return b, true
+		}
+	}
+	return branch{}, false
+}
+
+func (t *tree) asleep(n *node, s Step) bool { _, yes := n.sleep[s]; return yes }
+
+// see enters what can go on at a node, once, and gives the default.
+func (t *tree) see(n *node, enabled []Step) (Step, bool) {
+	if n.options == nil {
+		n.options = slices.Clone(enabled)
+		if i := slices.IndexFunc(n.options, func(s Step) bool { return s.Session == n.last }); i > 0 {
+			s := n.options[i]
+			n.options = append([]Step{s}, slices.Delete(n.options, i, i+1)...)
+		}
+		t.claim(n)
+		first := true
+		for _, s := range n.options {
+			switch {
+			case t.reduced && t.asleep(n, s):
+				t.pruned++
+			case first:
+				first = false
+			default:
+				t.push(branch{from: n, step: s, cost: n.cost + n.preempts(s)})
+			}
+		}
+	}
+	if n.foreign {
+		return Step{}, false
+	}
+	for _, s := range n.options {
+		if !t.reduced || !t.asleep(n, s) {
+			return s, true
+		}
+	}
+	return Step{}, false
+}
+
+// passed notes what a step did and gives the node behind it, and whether it was known.
+func (t *tree) passed(n *node, p passage, wakes []int) (c *node, known bool) {
+	e := edge{step: p.step, wakes: wakes, label: p.label}
+	effect := p.effect
+	if old, again := n.done[p.step]; again {
+		effect.add(old)
+	}
+	n.done[p.step] = effect
+	if c := n.children[e.key()]; c != nil {
+		return c, true
+	}
+	c = newNode(n, e)
+	n.children[e.key()] = c
+	if t.reduced {
+		t.sendToSleep(n, c, p)
+	}
+	return c, false
+}
+
+// sendToSleep: what sleeps at n, and what was explored there before this step, sleeps on below it
+// unless it depends on it.
+func (t *tree) sendToSleep(n, c *node, p passage) {
+	for s, e := range n.sleep {
+		if s != p.step && !dependent(e, p.effect) {
+			c.sleep[s] = e
+		}
+	}
+	for _, s := range n.options {
+		if s == p.step {
+			break
+		}
+		if e, explored := n.done[s]; explored && !dependent(e, p.effect) {
+			c.sleep[s] = e
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package lab
+
+import (
+	"slices"
+	"time"
+
+	"webhooklab/lab/postgres"
+)
+
+// A server of the lab's own leaves two choices to the schedule that are otherwise PostgreSQL's:
+// which of several waiters goes on first, and who dies in a deadlock. A backend that is proved to
+// wait sleeps, and holds nothing that the server itself needs; it is stopped (SIGSTOP) before the
+// one that it waits for is released, and continued when it is its turn.
+
+// freezeBound is how long the server may take to answer with backends stopped. One that was
+// stopped during its deadlock check holds what every question needs.
+const freezeBound = 200 * time.Millisecond
+
+// leave lets PostgreSQL choose.
+func (st *steering) leave(waiters int) {
+	if waiters > 1 {
+		st.choice, st.chance = true, waiters
+	}
+}
+
+// controls says whether this lab may stop backends.
+func (l *Lab) controls() bool {
+	return l.steered != nil && l.can(postgres.Signal) == nil
+}
+
+// freeze stops the waiters between which a release would let PostgreSQL choose.
+func (l *Lab) freeze(releasing *lane) {
+	if l.steered == nil {
+		return
+	}
+	waiters := l.waitersOf(releasing)
+	if !l.controls() {
+		l.steered.leave(len(waiters))
+		return
+	}
+	deadlock := len(waiters) == 1 && waiters[0].wrote && !releasing.ends()
+	if len(waiters) < 2 && !deadlock {
+		return
+	}
+	for {
+		for _, ln := range waiters {
+			l.signal(ln, true)
+		}
+		if l.answersSoon() {
+			return
+		}
+		l.thawAll() // one was caught in its deadlock check: that is over in a moment
+	}
+}
+
+// waitersOf are the lanes that were last seen to wait for this one.
+func (l *Lab) waitersOf(holder *lane) (waiters []*lane) {
+	for _, ln := range l.lanes(laneBlocked) {
+		if slices.Contains(ln.wait.Blockers, holder.pid) && !ln.frozen {
+			waiters = append(waiters, ln)
+		}
+	}
+	return waiters
+}
+
+func (ln *lane) ends() bool {
+	label := ln.command.Label()
+	return label == "COMMIT" || label == "ROLLBACK"
+}
+
+func (l *Lab) signal(ln *lane, stop bool) {
+	act := l.cfg.Server.Thaw
+	if stop {
+		act = l.cfg.Server.Freeze
+	}
+	if err := act(ln.pid); err != nil {
+		l.give(VerdictUnknown, "%v", err)
+	}
+	ln.frozen = stop
+}
+
+// answersSoon: the server answers a question that needs its lock table.
+func (l *Lab) answersSoon() bool {
+	answered := make(chan error, 1)
+	go func() {
+		_, err := l.observer.waits(l.ctx, []uint32{0})
+		answered <- err
+	}()
+	t := time.NewTimer(freezeBound)
+	defer t.Stop()
+	select {
+	case <-answered:
+		return true
+	case <-t.C:
+		l.thawAll()
+		<-answered
+		return false
+	}
+}
+
+// thawAll lets every stopped backend go on.
+func (l *Lab) thawAll() {
+	for _, s := range l.sessions {
+		for _, ln := range s.lanes {
+			if ln.frozen {
+				ln.frozen = false
+				_ = l.cfg.Server.Thaw(ln.pid) // it may be gone, and then needs nothing
+			}
+		}
+	}
+}
+
+// thawNext continues one stopped backend whose lock is free, and says whether there was one. All
+// running lanes were seen to stand still.
+func (l *Lab) thawNext(running []*lane) bool {
+	var free []*lane
+	var steps []Step
+	for _, s := range l.sessions {
+		for _, ln := range s.lanes {
+			if ln.frozen && ln.state == laneRunning && len(ln.wait.Blockers) == 0 {
+				free = append(free, ln)
+				steps = append(steps, Step{Session: s.Name, Kind: StepWake})
+			}
+		}
+	}
+	if len(free) == 0 {
+		return false
+	}
+	pick := 0
+	if len(free) > 1 && l.steered != nil {
+		l.steered.choice = true
+		step := l.steered.driver.wake(steps)
+		pick = max(0, slices.Index(steps, step))
+		l.steered.taken = append(l.steered.taken, steps[pick])
+	}
+	l.signal(free[pick], false)
+	return true
+}

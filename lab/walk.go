@@ -1,0 +1,105 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A walk is one run through the tree: along a branch, then by defaults. It is the run's driver.
+type walk struct {
+	tree  *tree
+	way   []edge // still to be followed; the last one's label is not known
+	at    *node
+	step  Step  // the last one taken
+	wakes []int // taken since
+	lost  bool  // PostgreSQL did not go the way again
+	stale bool  // it came where it has been before
+}
+
+// walk begins a run; a branch from nowhere is the very first.
+func (t *tree) walk(b branch) *walk {
+	w := &walk{tree: t, at: t.root}
+	if b.from != nil {
+		w.way = append(b.from.path(), edge{step: b.step, wakes: b.wakes})
+	}
+	return w
+}
+
+func (w *walk) next(at position) (Step, bool) {
+	w.wakes = nil
+	usual, interesting := w.tree.see(w.at, at.enabled)
+	interesting = interesting && !w.stale
+	if len(w.way) > 0 {
+		if slices.Contains(at.enabled, w.way[0].step) {
+			usual, interesting = w.way[0].step, true
+		} else {
+			w.lost, w.way = true, nil
+		}
+	}
+	w.step = usual
+	return usual, interesting
+}
+
+// wake follows the way, and where it ends takes the first and leaves the others for later.
+func (w *walk) wake(free []Step) Step {
+	pick, place := 0, len(w.wakes)
+	if len(w.way) > 0 && place < len(w.way[0].wakes) {
+		pick = min(w.way[0].wakes[place], len(free)-1)
+	} else {
+		for other := 1; other < len(free); other++ {
+			w.tree.push(branch{from: w.at, step: w.step, cost: w.at.cost,
+				wakes: append(slices.Clone(w.wakes), other)})
+		}
+		w.tree.choices++
+	}
+	w.wakes = append(w.wakes, pick)
+	return free[pick]
+}
+
+func (w *walk) passed(p passage) {
+	from, known := w.at, false
+	w.at, known = w.tree.passed(from, p, w.wakes)
+	switch {
+	case len(w.way) > 1 && w.way[0].label != p.label:
+		w.lost, w.way = true, nil
+	case len(w.way) > 0:
+		w.way = w.way[1:]
+		w.stale = known && len(w.way) == 0
+	default:
+		w.stale = w.stale || known
+	}
+	if p.chance > 1 && len(w.way) == 0 {
+		w.tree.again(from, p, w.wakes)
+	}
+}
+
+// A chance is a step behind which PostgreSQL chose and nobody could choose for it.
+type chance struct {
+	seen  map[string]bool
+	tries int
+	want  int
+}
+
+// again asks for the same step once more while fewer outcomes were seen than there were waiters.
+func (t *tree) again(n *node, p passage, wakes []int) {
+	key := fmt.Sprintf("%p %v", n, p.step)
+	c := t.chances[key]
+	if c == nil {
+		c = &chance{seen: map[string]bool{}, want: p.chance}
+		t.chances[key] = c
+		t.choices++
+	}
+	c.seen[p.label] = true
+	c.tries++
+	if len(c.seen) < c.want && c.tries < 5*c.want {
+		t.push(branch{from: n, step: p.step, wakes: []int{}, cost: n.cost, tries: c.tries})
+	}
+}
+
+// unseen counts the outcomes of chance that may exist and never came.
+func (t *tree) unseen() (n int) {
+	for _, c := range t.chances {
+		n += c.want - min(c.want, len(c.seen))
+	}
+	return n
+}
