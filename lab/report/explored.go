@@ -1,6 +1,9 @@
 package report
 
 import (
+	"strings"
+	"time"
+
 	"webhooklab/lab"
 )
 
@@ -35,6 +38,53 @@ type ExploredFailure struct {
 }
 
 const explored = "explored.jsonl"
+
+// Exploration is the suite that the verdict on an explored program is told under.
+const Exploration = "explored"
+
+// Entry is the verdict on the program, told as that of any other case.
+func (x Explored) Entry() Entry {
+	e := Entry{
+		Suite: Exploration, Name: x.Program, Law: x.Law, Verdict: x.Verdict, Reason: x.Reason,
+		Runs: x.Explored + x.Cells, Detail: x.counted(),
+		Elapsed: time.Duration(x.ElapsedMS * float64(time.Millisecond)),
+	}
+	for i, f := range x.Failures {
+		if i == 0 {
+			e.Replay = f.Line
+		}
+		o := lab.Offence{Verdict: x.Verdict, Law: f.Law, Text: f.Text}
+		if i > 0 {
+			o.Text += "\n  schedule: " + f.Line
+		}
+		e.Offences = append(e.Offences, o)
+	}
+	return e
+}
+
+// counted says how much of the program was played. What was left is never kept silent.
+func (x Explored) counted() string {
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{
+		{x.Orders, "in all"}, {x.Explored, "explored"}, {x.Pruned, "pruned"}, {x.Left, "left"},
+	} {
+		if c.n > 0 {
+			parts = append(parts, grouped(c.n)+" "+c.what)
+		}
+	}
+	text := ""
+	if len(parts) > 0 {
+		text = "orders: " + strings.Join(parts, ", ")
+	}
+	if x.Cells > 0 {
+		text = strings.TrimPrefix(text+"; "+phrase(x.Cells, "crash point", "crash points")+
+			" struck", "; ")
+	}
+	return text
+}
 
 // AppendExplored adds one line to explored.jsonl in dir, as Append does to the verdicts.
 func AppendExplored(dir string, e Explored) error { return appendLine(dir, explored, e) }

@@ -11,6 +11,14 @@ import (
 // scheduleLine is "name@seed step step …", as a lab.Report carries it.
 var scheduleLine = regexp.MustCompile(`^[a-z0-9_]+@[0-9]+( |$)`)
 
+// Schedule is the line that shows in which order commands went, "" when there is none.
+func (e Entry) Schedule() string {
+	if !scheduleLine.MatchString(e.Replay) {
+		return ""
+	}
+	return strings.TrimSpace(e.Replay)
+}
+
 // Again is the command that repeats what this entry judged: its schedule where it has one, its own
 // command, or the same name and seed. A free run has no schedule that could be played again.
 func (e Entry) Again(seed uint64) string {
@@ -36,6 +44,11 @@ func exactly(name string) string {
 // quoted is text as one word of a POSIX shell.
 func quoted(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Failed tells that the entry did not hold: it is broken, was not judged, or no longer fits.
+func (e Entry) Failed() bool {
+	return e.NoFit || e.Verdict == lab.VerdictInvalid || e.Verdict == lab.VerdictUnknown
 }
 
 // Failures are the entries that did not hold, the broken ones first.

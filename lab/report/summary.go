@@ -19,14 +19,17 @@ type Run struct {
 	Entries  []Entry
 	Explored []Explored
 
-	TestsFailed bool     // the tests ended in failure
-	FailedTests []string // by name, as far as known
-	Trouble     string   // why the lab stopped before its end, "" if it did not
+	TestsFailed bool              // the tests ended in failure
+	FailedTests []string          // by name, as far as known
+	Outputs     map[string]string // what failed tests said, by name
+	Passed      map[string]bool   // tests, by name
+	Compared    Comparison        // of its findings with those of an earlier run
+	Trouble     string            // why the lab stopped before its end, "" if it did not
 }
 
 // ExitCode is that of the entries, unless trouble kept the lab from judging all of them.
 func (r Run) ExitCode() (int, string) {
-	code, reason := ExitCode(r.judged(), r.TestsFailed)
+	code, reason := ExitCode(r.Judged(), r.TestsFailed)
 	if r.Trouble != "" && code != ExitBroken {
 		return ExitUnjudged, r.Trouble
 	}
@@ -36,11 +39,11 @@ func (r Run) ExitCode() (int, string) {
 	return code, reason
 }
 
-// judged is every verdict of the run, those on explored programs among them.
-func (r Run) judged() []Entry {
+// Judged is every verdict of the run, those on explored programs among them.
+func (r Run) Judged() []Entry {
 	all := slices.Clone(r.Entries)
 	for _, e := range r.Explored {
-		all = append(all, Entry{Name: e.Program, Verdict: e.Verdict, Reason: e.Reason})
+		all = append(all, e.Entry())
 	}
 	return all
 }
@@ -51,7 +54,7 @@ func Summary(r Run) string {
 	var b strings.Builder
 	code, reason := r.ExitCode()
 	reason, rest, _ := strings.Cut(reason, "\n")
-	fmt.Fprintf(&b, "%s: %s\n", headline(code), strings.TrimRight(reason, ".:")+".")
+	fmt.Fprintf(&b, "%s: %s\n", Headline(code), strings.TrimRight(reason, ".:")+".")
 	if rest != "" {
 		fmt.Fprintf(&b, "    %s\n", strings.ReplaceAll(rest, "\n", "\n    "))
 	}
@@ -65,17 +68,20 @@ func Summary(r Run) string {
 	if r.Folder != "" {
 		fmt.Fprintf(&b, "evidence  %s\n", r.Folder)
 	}
-	tellHeld(&b, r.Entries)
-	for _, e := range Failures(r.Entries) {
+	all := r.Judged()
+	tellHeld(&b, all)
+	for _, e := range Failures(all) {
 		tellFailure(&b, e, r.Seed)
 	}
+	tellFindings(&b, r.Compared)
 	tellSilent(&b, r)
-	tellNotRun(&b, r.Entries)
-	tellProof(&b, r.Entries)
+	tellNotRun(&b, all)
+	tellProof(&b, all)
 	return b.String()
 }
 
-func headline(code int) string {
+// Headline is the word for what an exit code says.
+func Headline(code int) string {
 	return map[int]string{
 		ExitHeld: "PASS", ExitBroken: "FAIL", ExitUnjudged: "UNKNOWN", ExitNoFit: "NO FIT",
 	}[code]
@@ -88,6 +94,7 @@ var suites = []struct{ name, one, many, held string }{
 	{Free, "concurrent scenario", "concurrent scenarios", "released together in a loop"},
 	{Law, "law", "laws", "over drawn sequences"},
 	{Flawed, "broken receiver", "broken receivers", "caught"},
+	{Exploration, "program", "programs", "explored"},
 	{Replay, "schedule", "schedules", "played again"},
 }
 
@@ -113,16 +120,17 @@ func tellHeld(b *strings.Builder, entries []Entry) {
 			fmt.Fprintf(b, ", at least %d in each run", t.poorest)
 		}
 		b.WriteString("\n")
-		if s.name == Law {
-			tellLaws(b, entries)
+		if s.name == Law || s.name == Exploration {
+			tellDetails(b, entries, s.name)
 		}
 	}
 }
 
-// tellLaws says of each law what its sequences were made of.
-func tellLaws(b *strings.Builder, entries []Entry) {
+// tellDetails says of each law what its sequences were made of, of each explored program how much
+// of it was played.
+func tellDetails(b *strings.Builder, entries []Entry, suite string) {
 	for _, e := range entries {
-		if e.Suite == Law && e.Verdict == lab.VerdictValid && e.Detail != "" {
+		if e.Suite == suite && e.Verdict == lab.VerdictValid && e.Detail != "" {
 			fmt.Fprintf(b, "    %s: %s\n", e.Name, indented(e.Detail))
 		}
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"webhooklab/lab"
@@ -22,6 +23,12 @@ func tellFailure(b *strings.Builder, e Entry, seed uint64) {
 		fmt.Fprintf(b, ", in %s", phrase(e.Runs, "run", "runs"))
 	}
 	b.WriteString("\n")
+	tellWhat(b, e)
+	tellAgain(b, e, seed)
+}
+
+// tellWhat tells of a failure: its law, its offences with their places, and what more is known.
+func tellWhat(b *strings.Builder, e Entry) {
 	if e.Law != "" {
 		fmt.Fprintf(b, "  law: %s\n", e.Law)
 	}
@@ -34,28 +41,48 @@ func tellFailure(b *strings.Builder, e Entry, seed uint64) {
 	if e.Detail != "" {
 		fmt.Fprintf(b, "  %s\n", indented(e.Detail))
 	}
+}
+
+func tellAgain(b *strings.Builder, e Entry, seed uint64) {
 	fmt.Fprintf(b, "  again: %s\n", e.Again(seed))
 	if e.Suite == Free {
 		b.WriteString("  (it was a free run: the seed repeats its input, not its order)\n")
 	}
 }
 
+// Told is what a person or another tool is told of an entry that did not hold: law, offences,
+// schedule, and the line that repeats it.
+func Told(e Entry, seed uint64) string {
+	var b strings.Builder
+	tellWhat(&b, e)
+	if s := e.Schedule(); s != "" {
+		fmt.Fprintf(&b, "  schedule: %s\n", s)
+	}
+	tellAgain(&b, e, seed)
+	return strings.ReplaceAll(strings.TrimPrefix(b.String(), "  "), "\n  ", "\n")
+}
+
 func tellOffences(b *strings.Builder, e Entry) {
-	first, worst := 0, 0
+	worst := e.worst()
+	if worst == 0 {
+		tellOffence(b, "first and worst", e, 0)
+	} else {
+		tellOffence(b, "first", e, 0)
+		tellOffence(b, "worst", e, worst)
+	}
+	if more := len(e.Offences) - 1; worst == 0 && more > 0 {
+		fmt.Fprintf(b, "  and %s\n", phrase(more, "other", "others"))
+	}
+}
+
+// worst is the place of the first of the worst offences, 0 when there is none.
+func (e Entry) worst() (worst int) {
 	for i, o := range e.Offences {
 		if o.Verdict > e.Offences[worst].Verdict {
 			worst = i
 		}
 	}
-	if first == worst {
-		tellOffence(b, "first and worst", e, first)
-	} else {
-		tellOffence(b, "first", e, first)
-		tellOffence(b, "worst", e, worst)
-	}
-	if more := len(e.Offences) - 1; first == worst && more > 0 {
-		fmt.Fprintf(b, "  and %s\n", phrase(more, "other", "others"))
-	}
+	return worst
 }
 
 func tellOffence(b *strings.Builder, rank string, e Entry, i int) {
@@ -85,17 +112,30 @@ func indented(text string) string {
 
 // tellSilent names tests that failed where no verdict tells of a failure.
 func tellSilent(b *strings.Builder, r Run) {
-	if len(r.FailedTests) == 0 || len(Failures(r.Entries)) > 0 {
+	silent := r.Silent()
+	if len(silent) == 0 {
 		return
 	}
 	b.WriteString("\nFAILED WITHOUT A VERDICT  (junit.xml has their output)\n")
-	for i, name := range r.FailedTests {
+	for i, name := range silent {
 		if i == most {
-			fmt.Fprintf(b, "  and %d more\n", len(r.FailedTests)-most)
+			fmt.Fprintf(b, "  and %d more\n", len(silent)-most)
 			break
 		}
 		fmt.Fprintf(b, "  %s\n", name)
 	}
+}
+
+// Silent are the failed tests of which no entry tells why.
+func (r Run) Silent() []string {
+	failures := Failures(r.Judged())
+	return slices.DeleteFunc(slices.Clone(r.FailedTests), func(test string) bool {
+		return slices.ContainsFunc(failures, func(e Entry) bool {
+			first, _, _ := strings.Cut(e.Name, "/")
+			return strings.HasSuffix(test, "/"+e.Name) || strings.HasSuffix(test, "."+first) ||
+				strings.Contains(test, "."+first+"/") || e.Suite == Replay
+		})
+	})
 }
 
 // tellNotRun gives each reason once, with those that it kept from running.

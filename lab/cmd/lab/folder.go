@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -69,6 +70,21 @@ func pointLatest(logs, name string) error {
 		return fmt.Errorf("point %s to the run: %w; is there room, and is it ours?", latest, err)
 	}
 	return nil
+}
+
+// latestRun is the folder that logs/latest points to, "" when there is none.
+func latestRun(logs string) string {
+	latest := filepath.Join(logs, "latest")
+	name, err := os.Readlink(latest)
+	if err != nil {
+		text, _ := os.ReadFile(latest)
+		name = strings.TrimSpace(string(text))
+	}
+	dir := filepath.Join(logs, filepath.Base(name))
+	if info, err := os.Stat(dir); name == "" || err != nil || !info.IsDir() {
+		return ""
+	}
+	return dir
 }
 
 // hasRoom writes and removes a megabyte, so that a full disk is told as one.

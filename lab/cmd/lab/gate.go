@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -27,9 +26,14 @@ var errInterrupted = errors.New("the run was interrupted")
 type gate struct {
 	options
 	out, errs io.Writer
-	root      string // of the project
-	dir       string // of the run's evidence
+	machine   *jsonLines // nil where none does
+	root      string     // of the project
+	dir       string     // of the run's evidence
+	before    string     // of the run before this one, "" for none
+	against   string     // what the findings are compared with
+	known     []report.Finding
 	terminal  bool
+	places    report.Places
 	result    report.Run
 }
 
@@ -37,7 +41,11 @@ type gate struct {
 func (g *gate) run(ctx context.Context) int {
 	began := time.Now()
 	g.result.Seed = g.seed
+	if g.json {
+		g.machine = &jsonLines{out: g.out, seed: g.seed}
+	}
 	err := g.prepare(began)
+	g.machine.started(g, began)
 	if err == nil {
 		err = g.judge(ctx)
 	}
@@ -65,7 +73,15 @@ func (g *gate) prepare(now time.Time) (err error) {
 	if g.logs == "" {
 		g.logs = filepath.Join(g.root, "logs")
 	}
-	g.terminal = isTerminal(g.out)
+	g.terminal = isTerminal(g.human())
+	g.places = report.FindPlaces(g.root, repository(g.root))
+	if g.machine != nil {
+		g.machine.places = g.places
+	}
+	g.before = latestRun(g.logs)
+	if err := g.readBaseline(); err != nil {
+		return err
+	}
 	g.dir, err = makeFolder(g.logs, g.seed, now)
 	if err != nil {
 		return err
@@ -84,11 +100,14 @@ func (g *gate) judge(ctx context.Context) error {
 		return err
 	}
 	g.result.Server = server.Describe()
-	fmt.Fprintf(g.out, "server %s\nseed   %d\nlogs   %s\n\n",
+	fmt.Fprintf(g.human(), "server %s\nseed   %d\nlogs   %s\n\n",
 		g.result.Server, g.seed, g.result.Folder)
+	g.machine.server(g.result.Server)
 	passed, err := g.runTests(ctx, server.Handover())
 	g.result.TestsFailed = !passed && err == nil
-	g.result.FailedTests = failedTests(g.dir)
+	results := readTests(g.dir)
+	g.result.FailedTests, g.result.Outputs = results.failed, results.outputs
+	g.result.Passed = results.passed
 	err = errors.Join(err, stop(server))
 	var unread error
 	g.result.Entries, unread = report.Read(g.dir)
@@ -116,6 +135,14 @@ func (g *gate) start(ctx context.Context) (*postgres.Server, error) {
 	return postgres.Start(ctx, postgres.Config{LogDir: g.dir, Progress: g.say})
 }
 
+// human is where a person reads: the output, unless another program reads that.
+func (g *gate) human() io.Writer {
+	if g.json {
+		return g.errs
+	}
+	return g.out
+}
+
 func (g *gate) say(line string) { fmt.Fprintln(g.errs, "lab: "+line) }
 
 // stop ends the server in its own time: that of the run may be over.
@@ -128,35 +155,24 @@ func stop(server *postgres.Server) error {
 	return nil
 }
 
-// tell writes the summary, prints it, prints how to repeat each failure, and gives the code.
+// tell keeps what came of the run, prints it with how to repeat each failure, and gives the code.
 func (g *gate) tell() int {
-	text := report.Summary(g.result)
+	g.result.Compared = report.Compare(g.result, g.against, g.known)
 	if g.dir != "" {
-		file := filepath.Join(g.dir, "summary.txt")
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			g.result.Trouble = joined(g.result.Trouble,
-				fmt.Sprintf("keep the summary: %v; is there room on the disk?", err))
-			text = report.Summary(g.result)
+		if err := g.keepResults(); err != nil {
+			g.result.Trouble = joined(g.result.Trouble, err.Error())
 		}
 	}
-	fmt.Fprintf(g.out, "\n%s", text)
-	code, _ := g.result.ExitCode()
-	failures := report.Failures(g.result.Entries)
+	fmt.Fprintf(g.human(), "\n%s", report.Summary(g.result))
+	failures := report.Failures(g.result.Judged())
 	if len(failures) > 0 {
-		fmt.Fprintf(g.out, "\nAGAIN\n")
+		fmt.Fprintf(g.human(), "\nAGAIN\n")
 	}
 	for _, e := range failures {
-		fmt.Fprintf(g.out, "  %s\n", e.Again(g.seed))
+		fmt.Fprintf(g.human(), "  %s\n", e.Again(g.seed))
 	}
+	g.tellGitHub()
+	g.machine.summary(g.result)
+	code, _ := g.result.ExitCode()
 	return code
-}
-
-// isTerminal: a person watches, and no CI system only seems to be one.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok || os.Getenv("CI") != "" || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -23,8 +23,9 @@ type options struct {
 	loops, sequences       int
 	seed                   uint64
 	scenario, law, replay  string
-	logs                   string
+	logs, baseline         string
 	short, record, install bool
+	json                   bool
 }
 
 // parse reads the arguments of run. Its errors say which argument is wrong and what it may be.
@@ -40,6 +41,8 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.law, "law", "", "")
 	f.StringVar(&o.replay, "replay", "", "")
 	f.StringVar(&o.logs, "logs", "", "")
+	f.StringVar(&o.baseline, "baseline", "", "")
+	f.BoolVar(&o.json, "json", false, "")
 	f.BoolVar(&o.short, "short", false, "")
 	f.BoolVar(&o.record, "record", false, "")
 	f.BoolVar(&o.install, "install", false, "")

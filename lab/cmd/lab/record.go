@@ -35,7 +35,7 @@ func (g *gate) keepRecord() error {
 	if err != nil {
 		return fmt.Errorf("record the run: %w", err)
 	}
-	fmt.Fprintln(g.out, "\nrecorded in logs/recorded")
+	fmt.Fprintln(g.human(), "\nrecorded in logs/recorded")
 	return nil
 }
 

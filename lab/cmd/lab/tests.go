@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"webhooklab/lab/postgres"
@@ -23,26 +20,33 @@ const testsBound = "60m"
 // graceBound is how long interrupted tests may take to end before they are killed.
 const graceBound = 5 * time.Second
 
-// runTests runs what the options ask for under gotestsum, and says whether all of it passed. The
+// runTests runs what the options ask for, shows how it goes, and says whether all of it passed. The
 // error tells that the tests could not be run at all, or were interrupted.
 func (g *gate) runTests(ctx context.Context, handover string) (passed bool, err error) {
+	kept, err := os.Create(filepath.Join(g.dir, testEvents))
+	if err != nil {
+		return false, fmt.Errorf("keep what the tests say: %w", err)
+	}
+	defer kept.Close()
 	cmd := exec.CommandContext(ctx, "go", g.testArguments()...)
 	cmd.Dir, cmd.Env = g.root, g.testEnvironment(postgres.Environment(), handover)
-	cmd.Stdout, cmd.Stderr = g.out, g.errs
 	cmd.WaitDelay = graceBound
-	if g.terminal {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		p := startProgress(g.out, g.dir, tick.C)
-		defer p.end()
-		cmd.Stdout, cmd.Stderr = p, p
-	}
+	show := g.startShow()
+	defer show.end()
+	said := &lines{hear: func(line []byte) {
+		fmt.Fprintf(kept, "%s\n", line) //nolint:errcheck // a full disk is told after the tests
+		show.line(line)
+	}}
+	complained := &lines{hear: func(line []byte) { fmt.Fprintf(show, "%s\n", line) }}
+	cmd.Stdout, cmd.Stderr = said, complained
 	group, err := startGroup(cmd)
 	if err != nil {
 		return false, fmt.Errorf("start the tests: %w; is Go in PATH?", err)
 	}
 	err = cmd.Wait()
 	group.end()
+	said.end()
+	complained.end()
 	if ctx.Err() != nil {
 		return false, errInterrupted
 	}
@@ -50,15 +54,7 @@ func (g *gate) runTests(ctx context.Context, handover string) (passed bool, err 
 }
 
 func (g *gate) testArguments() []string {
-	format := []string{"--format", "testname", "--no-color"}
-	if g.terminal {
-		format = []string{"--format", "testname", "--no-color=" +
-			strconv.FormatBool(os.Getenv("NO_COLOR") != "")}
-	}
-	args := append([]string{"tool", "gotestsum",
-		"--junitfile", filepath.Join(g.dir, "junit.xml"),
-		"--jsonfile", filepath.Join(g.dir, "tests.jsonl")}, format...)
-	args = append(args, "--", "-count=1", "-timeout="+testsBound)
+	args := []string{"test", "-json", "-count=1", "-timeout=" + testsBound}
 	if g.short {
 		args = append(args, "-short")
 	}
@@ -78,9 +74,9 @@ func (g *gate) whichTests() []string {
 		"./scenarios", "./properties", "./lab/inbox", "./lab/webhook"}
 }
 
-// steers matches variables that would steer the tests or gotestsum from outside.
+// steers matches variables that would steer the tests from outside.
 var steers = regexp.MustCompile(`^(LAB_(LOGS|LOOPS|SEED|SEQUENCES|SCENARIO|REPLAY|GATE|ROOT)|` +
-	postgres.HandoverVariable + `|TEST_DIRECTORY|GOTESTSUM_.*)=`)
+	postgres.HandoverVariable + `)=`)
 
 // testEnvironment is the given one with what the tests read from this run.
 func (g *gate) testEnvironment(env []string, handover string) []string {
@@ -95,51 +91,4 @@ func (g *gate) testEnvironment(env []string, handover string) []string {
 		env = append(env, "LAB_REPLAY="+g.replay)
 	}
 	return env
-}
-
-// An event is what is read of a line of gotestsum's file.
-type event struct{ Action, Package, Test, ImportPath string }
-
-// failedTests names what failed, from gotestsum's file: tests, innermost only, packages that
-// failed without any, such as one that ended in a panic, and packages that did not build.
-func failedTests(dir string) (failed []string) {
-	f, err := os.Open(filepath.Join(dir, "tests.jsonl"))
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	for lines := bufio.NewReader(f); err == nil; {
-		var line []byte
-		line, err = lines.ReadBytes('\n')
-		var e event
-		if json.Unmarshal(line, &e) != nil {
-			continue
-		}
-		if name := e.failure(); name != "" && !hasWithin(failed, name) {
-			failed = append(failed, name)
-		}
-	}
-	return failed
-}
-
-// failure is the name of what this event says has failed, "" when nothing has.
-func (e event) failure() string {
-	base := e.Package[strings.LastIndex(e.Package, "/")+1:]
-	switch {
-	case e.Action == "build-fail":
-		return "build of " + e.ImportPath
-	case e.Action != "fail":
-		return ""
-	case e.Test == "":
-		return base
-	}
-	return base + "." + e.Test
-}
-
-// hasWithin tells whether a failure inside the named one is known: a subtest, or a package's test.
-func hasWithin(failed []string, name string) bool {
-	return slices.ContainsFunc(failed, func(f string) bool {
-		rest, inside := strings.CutPrefix(f, name)
-		return inside && (rest == "" || rest[0] == '/' || rest[0] == '.')
-	})
 }

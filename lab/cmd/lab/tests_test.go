@@ -12,7 +12,7 @@ import (
 func TestTestsReadThisRunAndNothingFromOutside(t *testing.T) {
 	g := gate{options: options{loops: 7, sequences: 50, seed: 9, scenario: "^a"}, dir: "/x"}
 	env := g.testEnvironment([]string{"HOME=/h", "LAB_SEED=1", "LAB_REPLAY=old@1", "LAB_KEEP=1",
-		"TEST_DIRECTORY=./else", "GOTESTSUM_FORMAT=dots"}, "handed")
+		"LAB_LOGS=/else"}, "handed")
 	require.Equal(t, []string{"HOME=/h", "LAB_KEEP=1", "LAB_GATE=1", "LAB_LOGS=/x",
 		"LAB_LOOPS=7", "LAB_SEQUENCES=50", "LAB_SEED=9", "LAB_SERVER_HANDOVER=handed",
 		"LAB_SCENARIO=^a"}, env)
@@ -33,7 +33,7 @@ func TestWhatIsRun(t *testing.T) {
 
 func TestFailedTestsAreNamedInnermost(t *testing.T) {
 	dir := t.TempDir()
-	require.Empty(t, failedTests(dir))
+	require.Empty(t, readTests(dir).failed)
 	events := `{"Action":"run","Package":"webhooklab/scenarios","Test":"TestLoops"}
 {"Action":"fail","Package":"webhooklab/scenarios","Test":"TestLoops/deadlock"}
 {"Action":"fail","Package":"webhooklab/scenarios","Test":"TestLoops"}
@@ -45,5 +45,5 @@ not an event
 	file := filepath.Join(dir, "tests.jsonl")
 	require.NoError(t, os.WriteFile(file, []byte(events), 0o644))
 	require.Equal(t, []string{"scenarios.TestLoops/deadlock", "properties.TestLoops", "inbox",
-		"build of webhooklab/lab"}, failedTests(dir))
+		"build of webhooklab/lab"}, readTests(dir).failed)
 }

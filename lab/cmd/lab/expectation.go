@@ -1,0 +1,159 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"webhooklab/lab/postgres"
+	"webhooklab/lab/report"
+	"webhooklab/scenarios"
+)
+
+// An expected case is a verdict to come.
+type expected struct {
+	suite, name string
+	takes       time.Duration
+}
+
+// An expectation is what a run will have to do, as far as that is known: the scenarios from their
+// list, everything else and all durations from earlier runs.
+type expectation struct {
+	cases   []expected
+	overall map[string]time.Duration // how long packages took, when all of them was run
+}
+
+// expect looks at the run before this one, and at the recorded one for what that did not run.
+func (g *gate) expect() expectation {
+	known := map[string]report.Entry{}
+	for _, dir := range []string{filepath.Join(g.root, "logs", "recorded"), g.before} {
+		entries, _ := report.Read(dir) // what can't be read is not known
+		drawn := 0
+		for _, e := range entries {
+			if e.Suite == report.Law {
+				drawn += e.Runs
+			}
+		}
+		for _, e := range entries {
+			e.Elapsed = g.scaled(e, drawn)
+			known[e.Suite+" "+e.Name] = e
+		}
+	}
+	x := expectation{overall: map[string]time.Duration{}}
+	for _, e := range known {
+		if g.willRun(e.Suite, e.Name) {
+			x.cases = append(x.cases, expected{e.Suite, e.Name, e.Elapsed})
+		}
+	}
+	if g.whole() {
+		for name, seconds := range readTests(g.before).elapsed {
+			x.overall[name] = time.Duration(seconds * float64(time.Second))
+		}
+	}
+	x.addScenarios(g, known)
+	return x
+}
+
+// whole tells that the run leaves nothing out.
+func (g *gate) whole() bool { return g.scenario == "" && g.law == "" && g.replay == "" }
+
+// scaled is how long a case will take that took so long with other loops or sequences.
+func (g *gate) scaled(e report.Entry, drawn int) time.Duration {
+	switch {
+	case (e.Suite == report.Loop || e.Suite == report.Free) && e.Runs > 0:
+		return e.Elapsed * time.Duration(g.loops) / time.Duration(e.Runs)
+	case e.Suite == report.Law && drawn > 0:
+		return time.Duration(float64(e.Elapsed) * float64(g.sequences) / float64(drawn))
+	}
+	return e.Elapsed
+}
+
+// willRun tells of all suites but those of scenarios, whose cases are known from their list.
+func (g *gate) willRun(suite, name string) bool {
+	switch suite {
+	case report.Scenario, report.Loop, report.Free, report.Replay:
+		return false
+	case report.Law:
+		if g.law != "" {
+			matches, err := regexp.MatchString(g.law, name)
+			return err == nil && matches
+		}
+	}
+	return g.whole()
+}
+
+// unknownTakes is what a scenario is expected to take that no earlier run knows.
+const unknownTakes = 100 * time.Millisecond
+
+func (x *expectation) addScenarios(g *gate, known map[string]report.Entry) {
+	if g.replay != "" {
+		name, _, _ := strings.Cut(g.replay, "@")
+		takes := known[report.Scenario+" "+name].Elapsed
+		x.cases = append(x.cases, expected{report.Replay, name, takes})
+	}
+	if g.law != "" || g.replay != "" {
+		return
+	}
+	filter := regexp.MustCompile(g.scenario) // it was checked with the options
+	for _, suite := range scenarios.Suites {
+		for _, sc := range suite.Scenarios {
+			if !filter.MatchString(sc.Name) {
+				continue
+			}
+			suites := []string{report.Scenario}
+			if sc.Concurrent && scenarios.Profile(sc) == postgres.Fast {
+				suites = append(suites, map[bool]string{true: report.Free, false: report.Loop}[sc.Free])
+			}
+			for _, suite := range suites {
+				takes := unknownTakes
+				if e, ok := known[suite+" "+sc.Name]; ok {
+					takes = e.Elapsed
+				} else if suite != report.Scenario {
+					takes *= time.Duration(g.loops)
+				}
+				x.cases = append(x.cases, expected{suite, sc.Name, takes})
+			}
+		}
+	}
+}
+
+// packageOf is the package whose tests give verdicts of a suite.
+func packageOf(suite string) string {
+	if suite == report.Law {
+		return "properties"
+	}
+	return "scenarios"
+}
+
+// estimate begins one for what is expected.
+func (x expectation) estimate() estimate {
+	e := estimate{lanes: map[string]*lane{}, procs: runtime.GOMAXPROCS(0)}
+	laneOf := func(name string) *lane {
+		if e.lanes[name] == nil {
+			e.lanes[name] = newLane()
+		}
+		return e.lanes[name]
+	}
+	for _, c := range x.cases {
+		name := packageOf(c.suite)
+		laneOf(name).expect(c.suite+" "+c.name, c.takes)
+	}
+	for name, d := range x.overall {
+		l := laneOf(name)
+		l.rest = max(0, d-l.all)
+	}
+	return e
+}
+
+// count is how many cases are expected of these suites.
+func (x expectation) count(suites ...string) (n int) {
+	for _, c := range x.cases {
+		if slices.Contains(suites, c.suite) {
+			n++
+		}
+	}
+	return n
+}
