@@ -75,3 +75,23 @@ var LeasedRecoveryMeetsCompletion = lab.Scenario{
 		l.Shows(1, "effects")
 	},
 }
+
+// Recovery is on its way when the completion is made, late and still fenced. What recovery decides
+// it must decide in the statement that writes: what it has seen before may be over.
+var LeasedCompletedBeforeRecovery = lab.Scenario{
+	Name: "leased_completed_before_recovery",
+	Law:  "recovery takes nothing back that was completed before its word",
+	Play: func(l *lab.Lab) {
+		sender, worker, keeper := l.Session("sender"), l.Session("worker"), l.Session("keeper")
+		sender.Deliver(order("evt", "paid")).Answers(accepted)
+		claims(worker).Answers(claimed)
+		expire(l)
+
+		recovers(keeper).HoldBefore("UPDATE webhook_receipt")
+		completes(worker).Answers(processed)
+
+		keeper.Answers(recovered(0))
+		works(keeper).Answers(idle)
+		l.Shows(1, "effects")
+	},
+}

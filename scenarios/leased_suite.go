@@ -44,6 +44,7 @@ var LeasedSuite = Suite{
 		LeasedPausedRelease,
 		LeasedExpiresWhileCompletionWaits,
 		LeasedRecoveryMeetsCompletion,
+		LeasedCompletedBeforeRecovery,
 		LeasedReleasedIsNext,
 		LeasedKilledByItsPayload,
 		LeasedPoisonAmongHealthy,

@@ -55,6 +55,8 @@ func shown(t *testing.T, kind, argument string) string {
 		return sins()
 	case "laws":
 		return laws()
+	case "track":
+		return trackRecord()
 	case "own":
 		return fence("go", between(t, "own_receiver_test.go", "func TestOwnReceiver", "func (own) accept"))
 	case "options":
@@ -110,6 +112,19 @@ func laws() string {
 	for _, law := range slices.Concat(properties.Audited, properties.Emails,
 		properties.Receipts, properties.Outbox) {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", law.Name, law.Law)
+	}
+	return b.String()
+}
+
+func trackRecord() string {
+	var b strings.Builder
+	for _, fault := range scenarios.TrackRecord {
+		shown := "the project's own code, in `lab/flawed/driver_repeats`"
+		if fault.Sin != "" {
+			shown = "the same mistake, `" + fault.Sin + "`"
+		}
+		fmt.Fprintf(&b, "- [%s](%s): %s.\n  Right: %s. Shown by %s:\n  `%s`\n",
+			fault.Project, fault.Address, fault.Happens, fault.Right, shown, fault.Replay)
 	}
 	return b.String()
 }

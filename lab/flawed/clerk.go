@@ -28,6 +28,8 @@ func Leased(change inbox.Change) []Sin {
 		{"release_not_fenced", "leased_paused_release", clerkWith(change, releaseNotFenced)},
 		{"lease_never_reclaimed", "leased_crash_after_claim", clerkWith(change, leaseNeverReclaimed)},
 		{"recovery_uncounted", "leased_killed_by_its_payload", clerkWith(change, recoveryUncounted)},
+		{"recovery_of_a_stale_read", "leased_completed_before_recovery",
+			clerkWith(change, recoveryOfAStaleRead)},
 		{"effect_before_completion", "leased_crash_after_change",
 			clerkWith(change, effectBeforeCompletion)},
 	}
