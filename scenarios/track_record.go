@@ -47,7 +47,7 @@ var TrackRecord = []PublicFault{
 		Replay: "driver_statement_ack_lost@1 sender/INSERT+effect!ack_lost=FIN sender/INSERT+effect",
 	},
 	{
-		Project: "riverqueue/river, its rescue of stuck jobs",
+		Project: "riverqueue/river before 0.48.0, its rescue of stuck jobs",
 		Address: "https://github.com/riverqueue/river/issues/1302",
 		Happens: "a job completes after the rescuer has looked and before it writes: " +
 			"the completed job is made to run again",
