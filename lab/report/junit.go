@@ -112,7 +112,7 @@ func (r Run) junitCase(e Entry, p Places) junitCase {
 	at := p.of(e)
 	c := junitCase{Name: e.Name, File: at.File, Line: at.Line, Time: seconds(e.Elapsed),
 		elapsed: e.Elapsed}
-	wrong := &junitWrong{Message: e.Law, Type: e.Verdict.String()}
+	wrong := &junitWrong{Message: firstLine(e.because()), Type: e.Verdict.String()}
 	switch {
 	case e.Verdict == lab.VerdictInvalid:
 		c.Failure = wrong

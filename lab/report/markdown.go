@@ -55,6 +55,18 @@ func markCounts(b *strings.Builder, entries []Entry) {
 		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %s | %s |\n", name, n.valid, n.broken,
 			n.unknown+n.noFit, n.notRun, grouped(t.runs), grouped(t.overlaps))
 	}
+	markExplored(b, entries)
+}
+
+// markExplored says of each program how much of it was played, and what was left.
+func markExplored(b *strings.Builder, entries []Entry) {
+	before := "\n"
+	for _, e := range entries {
+		if e.Suite == Exploration && e.Detail != "" {
+			fmt.Fprintf(b, "%s- explored %s: %s\n", before, cell(e.Name), cell(e.Detail))
+			before = ""
+		}
+	}
 }
 
 func markFindings(b *strings.Builder, c Comparison) {
@@ -101,7 +113,7 @@ func markFailures(b *strings.Builder, r Run) {
 
 // cell is text as it is, on one line, wherever Markdown or HTML would take it for more.
 func cell(text string) string {
-	return markEscapes.Replace(text)
+	return markEscapes.Replace(Printable(text))
 }
 
 var markEscapes = strings.NewReplacer("\\", "\\\\", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_",
@@ -113,7 +125,7 @@ const fenceBound = 16 << 10
 
 // fenced is text in a block that nothing in it can end.
 func fenced(text string) string {
-	text = strings.Trim(text, "\n")
+	text = strings.Trim(Printable(text), "\n")
 	if len(text) > fenceBound {
 		text = strings.ToValidUTF8(text[:fenceBound], "") + "\n…"
 	}

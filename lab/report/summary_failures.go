@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"webhooklab/lab"
 )
@@ -97,6 +98,16 @@ func tellOffence(b *strings.Builder, rank string, e Entry, i int) {
 	if o.At != "" {
 		fmt.Fprintf(b, "    at %s\n", o.At)
 	}
+}
+
+// Printable is text without characters that a terminal or a page would obey instead of show.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 // most is how many lines of one offence the summary shows; the transcript has them all.

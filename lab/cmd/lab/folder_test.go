@@ -53,3 +53,18 @@ func TestTheModuleIsFoundFromAnyFolderInIt(t *testing.T) {
 	_, err = findModule()
 	require.ErrorContains(t, err, "run_lab.sh")
 }
+
+func TestTheLatestRunIsFoundByLinkAndByName(t *testing.T) {
+	logs := t.TempDir()
+	require.Empty(t, latestRun(logs))
+	dir, err := makeFolder(logs, 7, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, dir, latestRun(logs))
+
+	latest := filepath.Join(logs, "latest")
+	require.NoError(t, os.Remove(latest))
+	require.NoError(t, os.WriteFile(latest, []byte(filepath.Base(dir)+"\n"), 0o644))
+	require.Equal(t, dir, latestRun(logs))
+	require.NoError(t, os.RemoveAll(dir))
+	require.Empty(t, latestRun(logs))
+}

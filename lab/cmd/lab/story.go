@@ -49,7 +49,7 @@ func (s story) tell(e report.Entry) {
 	line := fmt.Sprintf("%s  %-8s  %-36s  %s", mark, e.Suite, e.Name, measured(e))
 	line = strings.TrimRight(line, " ") + "\n"
 	if e.Failed() {
-		told := strings.TrimRight(report.Told(e, s.seed), "\n")
+		told := strings.TrimRight(report.Printable(report.Told(e, s.seed)), "\n")
 		line += "    " + strings.ReplaceAll(told, "\n", "\n    ") + "\n"
 	}
 	io.WriteString(s.out, line) //nolint:errcheck // a person's screen

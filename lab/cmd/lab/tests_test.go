@@ -47,3 +47,39 @@ not an event
 	require.Equal(t, []string{"scenarios.TestLoops/deadlock", "properties.TestLoops", "inbox",
 		"build of webhooklab/lab"}, readTests(dir).failed)
 }
+
+// What a failed test said is kept to its end, and what passed is known by name.
+func TestWhatTestsSaidAndHowTheyEnded(t *testing.T) {
+	dir := t.TempDir()
+	long := strings.Repeat("x", outputBound)
+	events := `{"Action":"output","Package":"webhooklab/lab/webhook","Test":"TestA","Output":"first\n"}
+{"Action":"output","Package":"webhooklab/lab/webhook","Test":"TestA","Output":"` + long + `"}
+{"Action":"output","Package":"webhooklab/lab/webhook","Test":"TestA","Output":"last\n"}
+{"Action":"fail","Package":"webhooklab/lab/webhook","Test":"TestA"}
+{"Action":"pass","Package":"webhooklab/lab/webhook","Test":"TestB"}
+{"Action":"skip","Package":"webhooklab/lab/webhook","Test":"TestC"}
+{"Action":"fail","Package":"webhooklab/lab/webhook","Elapsed":1.5}
+{"Action":"build-output","ImportPath":"webhooklab/lab","Output":"lab.go:1: broken\n"}
+{"Action":"build-fail","ImportPath":"webhooklab/lab"}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, testEvents), []byte(events), 0o644))
+	r := readTests(dir)
+	require.Equal(t, []string{"webhook.TestA", "build of webhooklab/lab"}, r.failed)
+	require.Len(t, r.outputs["webhook.TestA"], outputBound)
+	require.True(t, strings.HasSuffix(r.outputs["webhook.TestA"], "xlast\n"))
+	require.Equal(t, "lab.go:1: broken\n", r.outputs["build of webhooklab/lab"])
+	require.True(t, r.passed["webhook.TestB"])
+	require.False(t, r.passed["webhook.TestC"])
+	require.InDelta(t, 1.5, r.elapsed["webhook"], 0)
+}
+
+func TestLinesAreWholeWhateverTheWrites(t *testing.T) {
+	var heard []string
+	l := &lines{hear: func(line []byte) { heard = append(heard, string(line)) }}
+	for _, text := range []string{"a", "b\nc\n", "\n", "d"} {
+		l.Write([]byte(text))
+	}
+	require.Equal(t, []string{"ab", "c", ""}, heard)
+	l.end()
+	l.end()
+	require.Equal(t, []string{"ab", "c", "", "d"}, heard)
+}

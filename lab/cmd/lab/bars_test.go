@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"webhooklab/lab/report"
+)
+
+// A board is a buffer that bars may write to while the test reads it.
+type board struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *board) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(text)
+}
+
+func (b *board) take() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	defer b.text.Reset()
+	return b.text.String()
+}
+
+var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
+
+func withoutEscapes(text string) string { return escapes.ReplaceAllString(text, "") }
+
+// drawn waits for one drawing that has what is wanted in it.
+func drawn(t *testing.T, b *board, tick chan<- any, want ...string) string {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; {
+		tick <- time.Now()
+		text := b.take()
+		missing := false
+		for _, w := range want {
+			missing = missing || !strings.Contains(text, w)
+		}
+		if !missing {
+			return text
+		}
+		require.True(t, time.Now().Before(end), "%q is not in %q", want, text)
+	}
+}
+
+func TestBarsCountWhatIsJudgedAndTextScrollsAbove(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	var out board
+	tick := make(chan any)
+	x := expectation{cases: []expected{
+		{report.Scenario, "a", time.Minute}, {report.Scenario, "b", time.Minute},
+		{report.Law, "TestA", time.Minute},
+	}}
+	b := startBars(&out, x, tick)
+	text := drawn(t, &out, tick, "building the tests")
+	require.Contains(t, text, "  scenarios         "+strings.Repeat("─", barWidth)+" 0/2")
+	require.NotContains(t, text, "loops", "there will be none")
+
+	b.running(event{Action: "run", Package: "webhooklab/scenarios", Test: "TestScenarios/a"})
+	b.running(event{Action: "run", Package: "webhooklab/properties", Test: "TestA"})
+	b.running(event{Action: "run", Package: "webhooklab/properties", Test: "TestNoLaw"})
+	text = drawn(t, &out, tick, " 0/2  a", " 0/1  TestA", "about 2 min left")
+	require.Less(t, strings.Index(text, "scenarios"), strings.Index(text, "laws"))
+
+	b.Write([]byte("held  a\n"))
+	b.judged(report.Entry{Suite: report.Scenario, Name: "a", Elapsed: time.Minute})
+	text = drawn(t, &out, tick, "held  a", " 1/2")
+	require.Less(t, strings.Index(text, "held  a"), strings.Index(text, "scenarios"))
+	require.Contains(t, text, strings.Repeat("━", barWidth/2)+strings.Repeat("─", barWidth/2))
+
+	// More than was expected makes the whole longer, and what is done never less.
+	for _, name := range []string{"b", "c"} {
+		b.judged(report.Entry{Suite: report.Scenario, Name: name})
+	}
+	drawn(t, &out, tick, " 3/3\n")
+	b.ended(event{Action: "pass", Package: "webhooklab/scenarios"})
+
+	b.Write([]byte("last words\n"))
+	done := make(chan struct{})
+	go func() { b.end(); close(done) }()
+	<-done
+	text = withoutEscapes(out.take())
+	require.Contains(t, text, "last words\n")
+	require.False(t, strings.HasSuffix(out.take(), "stops"))
+}
+
+func TestNoBarsAreDrawnWhereNobodyWatches(t *testing.T) {
+	var b *bars
+	b.running(event{})
+	b.judged(report.Entry{})
+	b.ended(event{})
+	b.end()
+}
