@@ -47,6 +47,31 @@ var DeadlockWriterGivesUp = lab.Scenario{
 	},
 }
 
+// The circle of the first story, but its writer thinks better of it: what it did is not there, so
+// what the deadlock undid of the receiver's must be done again.
+var DeadlockWriterRollsBack = lab.Scenario{
+	Name:       "deadlock_writer_rolls_back",
+	Law:        "what a deadlock undid is done again, or not acknowledged",
+	Concurrent: true,
+	Reference:  true,
+	Needs:      []postgres.Ability{postgres.DeadlockTimeout},
+	Play: func(l *lab.Lab) {
+		receiver, writer := l.Session("receiver"), l.Session("writer", unhurried)
+		receiver.Deliver(revision(1)).Answers(lab.Applied)
+
+		steps := rowThenKey(l)
+		steps[len(steps)-1] = "ROLLBACK"
+		writer.Runs(steps...).HoldBefore("INSERT webhook_inbox")
+		receiver.Deliver(revision(2)).HoldBefore("INSERT object_state")
+		writer.BlockedBy(receiver)
+		receiver.Release()
+
+		receiver.BlockedBy(writer)
+		writer.Answers(lab.Done)
+		receiver.Answers(lab.Applied)
+	},
+}
+
 // unhurried sessions never look for a deadlock themselves: the other side is sure to find it.
 var unhurried = lab.Setting{Name: "deadlock_timeout", Value: "1h"}
 

@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"webhooklab/lab"
+	"webhooklab/lab/flawed"
 	"webhooklab/lab/webhook"
 	"webhooklab/toxiproxy"
 )
@@ -38,8 +39,8 @@ type Sender interface {
 	// Lose makes the hop lose the next request or its response; the fault tells whether it did.
 	Lose(at toxiproxy.Place, how toxiproxy.Close) *toxiproxy.Fault
 
-	// Post sends a body to a path below the source's, signed with this secret.
-	Post(ctx context.Context, source, path, secret string, body []byte) (lab.Answer, error)
+	// Post sends a body to a path below the source's, signed with each of these secrets.
+	Post(ctx context.Context, source, path, secrets string, body []byte) (lab.Answer, error)
 
 	// Trickle sends half of the body and then nothing more.
 	Trickle(ctx context.Context, source string, body []byte) (lab.Answer, error)
@@ -50,36 +51,23 @@ type Sender interface {
 
 // Door is the reference receiver of snapshots behind its HTTP door, on a port of its own.
 func Door(ctx context.Context, dsn string) (lab.Receiver, error) {
-	return DoorWith(nil, nil)(ctx, dsn)
+	return newDoor(ctx, dsn, func(flawed.DB, *webhook.Route) {})
 }
 
-// DoorWith is Door with another verifier or receiver in the place of its own; nil leaves it.
-func DoorWith(
-	verifier func(webhook.Verifier) webhook.Verifier,
-	receiver func(webhook.Receiver) webhook.Receiver,
-) lab.NewReceiver {
-	if verifier == nil {
-		verifier = func(v webhook.Verifier) webhook.Verifier { return v }
-	}
-	if receiver == nil {
-		receiver = func(r webhook.Receiver) webhook.Receiver { return r }
-	}
+// doorWith is a door that is sound but for this sin.
+func doorWith(sin flawed.DoorSin) lab.NewReceiver {
 	return func(ctx context.Context, dsn string) (lab.Receiver, error) {
-		return newDoor(ctx, dsn, verifier, receiver)
+		return newDoor(ctx, dsn, sin)
 	}
 }
 
-func newDoor(
-	ctx context.Context, dsn string,
-	verifier func(webhook.Verifier) webhook.Verifier,
-	receiver func(webhook.Receiver) webhook.Receiver,
-) (lab.Receiver, error) {
+func newDoor(ctx context.Context, dsn string, sin flawed.DoorSin) (lab.Receiver, error) {
 	pool, err := openPool(ctx, dsn, doorPool)
 	if err != nil {
 		return nil, err
 	}
 	d := &door{
-		pool: pool, verifier: verifier, receiver: receiver,
+		pool: pool, sin: sin,
 		handlers: map[string]http.Handler{}, served: make(chan struct{}),
 	}
 	d.server = &http.Server{Handler: d, ReadHeaderTimeout: 5 * time.Second}
@@ -112,8 +100,7 @@ type door struct {
 	client *http.Client
 	served chan struct{}
 
-	verifier func(webhook.Verifier) webhook.Verifier
-	receiver func(webhook.Receiver) webhook.Receiver
+	sin flawed.DoorSin
 
 	mu       sync.Mutex
 	handlers map[string]http.Handler // by source and haste
@@ -164,12 +151,16 @@ func (d *door) handler(source string, hasty bool) (http.Handler, error) {
 	}
 	db := webhook.Acquire(d.pool, patience)
 	route := webhook.Route{
-		Path: "/hooks", Source: source, Verifier: d.verifier(verifier),
-		Mapping: webhook.SnapshotBody, Receiver: d.receiver(webhook.Snapshots(db, patient)),
+		Path: "/hooks", Source: source, Verifier: verifier,
+		Mapping: webhook.SnapshotBody, Receiver: webhook.Snapshots(db, patient),
 	}
 	old, batch, soon := route, route, route
 	old.Path, batch.Path, batch.Batch, soon.Path = "/old", "/batch", true, "/hasty"
-	h, err := webhook.NewHandler([]webhook.Route{route, old, batch, soon}, webhook.Options{
+	routes := []webhook.Route{route, old, batch, soon}
+	for i := range routes {
+		d.sin(d.pool, &routes[i])
+	}
+	h, err := webhook.NewHandler(routes, webhook.Options{
 		DB: db, Limits: webhook.Limits{ReadTimeout: patience, WorkTimeout: 5 * time.Minute},
 	})
 	if err == nil {
@@ -203,7 +194,7 @@ func snapshotBody(d lab.Delivery) []byte {
 }
 
 func (d *door) Post(
-	ctx context.Context, source, path, secret string, body []byte,
+	ctx context.Context, source, path, secrets string, body []byte,
 ) (lab.Answer, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -214,7 +205,7 @@ func (d *door) Post(
 	if err != nil {
 		return lab.Unknown, err
 	}
-	sign(r, secret, body)
+	sign(r, secrets, body)
 	return d.answered(d.client.Do(r))
 }
 
@@ -229,12 +220,17 @@ func (d *door) request(
 	return r, err
 }
 
-func sign(r *http.Request, secret string, body []byte) {
+// sign signs by each of the secrets, of which a sender that rotates them has two.
+func sign(r *http.Request, secrets string, body []byte) {
 	at := strconv.FormatInt(time.Now().Unix(), 10)
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(at + "."))
-	mac.Write(body)
-	r.Header.Set("Stripe-Signature", "t="+at+",v1="+hex.EncodeToString(mac.Sum(nil)))
+	header := "t=" + at
+	for secret := range strings.FieldsSeq(secrets) {
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write([]byte(at + "."))
+		mac.Write(body)
+		header += ",v1=" + hex.EncodeToString(mac.Sum(nil))
+	}
+	r.Header.Set("Stripe-Signature", header)
 }
 
 // answered is what the sender learns of a response: the outcome of a success, else the status.

@@ -45,6 +45,7 @@ var LeasedSuite = Suite{
 		LeasedExpiresWhileCompletionWaits,
 		LeasedRecoveryMeetsCompletion,
 		LeasedCompletedBeforeRecovery,
+		LeasedSlowChange,
 		LeasedReleasedIsNext,
 		LeasedKilledByItsPayload,
 		LeasedPoisonAmongHealthy,

@@ -41,6 +41,7 @@ SELECT source, key
 		OutboxRolledBackSendsNothing,
 		OutboxCrashBeforeEnqueue,
 		OutboxUncommittedIsNotSent,
+		OutboxCommitsLate,
 		OutboxSameKey,
 		OutboxDownstreamAckLost,
 		OutboxCrashBeforeMark,

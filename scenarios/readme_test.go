@@ -99,9 +99,9 @@ func byLaw(suite scenarios.Suite) (all []proof) {
 
 func sins() string {
 	var b strings.Builder
-	b.WriteString("| broken receiver | caught by |\n|---|---|\n")
-	for _, sin := range sinners {
-		fmt.Fprintf(&b, "| `%s` | `%s` |\n", sin.Name, sin.Scenario)
+	b.WriteString("| broken receiver | what comes of it | caught by |\n|---|---|---|\n")
+	for _, sinner := range scenarios.Sinners {
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", sinner.Name, sinner.Harm, sinner.Scenario)
 	}
 	return b.String()
 }

@@ -33,6 +33,7 @@ var SnapshotSuite = Suite{
 		ReusedRevisionSameSnapshot,
 		ReusedRevisionInFlight,
 		SourcesStayApart,
+		LongIDsStayApart,
 
 		NewerThenOlder,
 		RevisionGap,
@@ -41,6 +42,7 @@ var SnapshotSuite = Suite{
 		NewerWaitsForOlder,
 		RevisionsReleasedTogether,
 		BackfilledProjection,
+		LateUpdateAfterDelete,
 
 		ConnectionLostBeforeCommit,
 		CommitRequestLostFIN,
@@ -52,11 +54,14 @@ var SnapshotSuite = Suite{
 		CommitAckLostInFlight,
 		DeadlockReceiverRetries,
 		DeadlockWriterGivesUp,
+		DeadlockWriterRollsBack,
 		SerializableByDefault,
 		ServerKilledBeforeCommit,
 		ServerKilledAfterAck,
 
 		InvalidLeavesNoTrace,
+		RetryAfterDays,
+		MigrationBetweenDeliveries,
 	},
 }
 

@@ -69,11 +69,11 @@ func inTrackRecord(t *testing.T, scenario string) (scenarios.Suite, lab.Scenario
 // mistaken is the receiver of lab/flawed that makes the same mistake.
 func mistaken(t *testing.T, name string) scenarios.Options {
 	t.Helper()
-	for _, sin := range sinners {
-		if sin.Name == name {
-			suite, _, err := scenarios.Named(sin.Scenario)
-			require.NoError(t, err)
-			return scenarios.Options{Receiver: sin.New, Alter: alter(suite), Seed: 1}
+	for _, sinner := range scenarios.Sinners {
+		if sinner.Name == name {
+			o := sinner.Options()
+			o.Seed = 1
+			return o
 		}
 	}
 	require.Fail(t, "there is no such sin", name)

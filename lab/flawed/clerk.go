@@ -13,28 +13,6 @@ import (
 	"webhooklab/lab/inbox"
 )
 
-// Leased is every sin against the contract of leased receipts, each with the business change that
-// it is to make. They are shown on a schema without the trigger of the state machine, which would
-// refuse some of them by itself.
-func Leased(change inbox.Change) []Sin {
-	return []Sin{
-		{"plain_select_claim", "leased_workers_share_nothing", clerkWith(change, plainSelectClaim)},
-		{"skip_locked_in_autocommit", "leased_workers_share_nothing",
-			clerkWith(change, skipLockedInAutocommit)},
-		{"completion_not_fenced", "leased_paused_completion",
-			clerkWith(change, completionNotFenced)},
-		{"heartbeat_not_fenced", "leased_paused_heartbeat", clerkWith(change, heartbeatNotFenced)},
-		{"failure_not_fenced", "leased_paused_failure", clerkWith(change, failureNotFenced)},
-		{"release_not_fenced", "leased_paused_release", clerkWith(change, releaseNotFenced)},
-		{"lease_never_reclaimed", "leased_crash_after_claim", clerkWith(change, leaseNeverReclaimed)},
-		{"recovery_uncounted", "leased_killed_by_its_payload", clerkWith(change, recoveryUncounted)},
-		{"recovery_of_a_stale_read", "leased_completed_before_recovery",
-			clerkWith(change, recoveryOfAStaleRead)},
-		{"effect_before_completion", "leased_crash_after_change",
-			clerkWith(change, effectBeforeCompletion)},
-	}
-}
-
 // ClerkWithoutSin is sound: it shows that what catches a sin is the sin.
 func ClerkWithoutSin(change inbox.Change) lab.NewReceiver {
 	return clerkWith(change, func(*clerk) {})
@@ -57,20 +35,25 @@ type clerk struct {
 	recover   func(context.Context) (lab.Answer, error)
 }
 
+// patiently: a command that the lab holds is none that is lost.
+var patiently = inbox.WorkerOptions{
+	Options: inbox.Options{
+		MaxAttempts: 3, Timeout: 5 * time.Minute, LockTimeout: time.Minute,
+		StatementTimeout: time.Minute, IdleTimeout: time.Minute,
+	},
+	Lease: time.Hour, Backoff: time.Hour, BackoffLimit: 2 * time.Hour,
+}
+
+// clerkWith is an intake and a worker that are sound but for what sin changes.
 func clerkWith(change inbox.Change, sin func(*clerk)) lab.NewReceiver {
 	return func(ctx context.Context, dsn string) (lab.Receiver, error) {
 		pool, err := open(ctx, dsn)
 		if err != nil {
 			return nil, err
 		}
-		o := inbox.Options{ // patient: a command that the lab holds is none that is lost
-			MaxAttempts: 3, Timeout: 5 * time.Minute, LockTimeout: time.Minute,
-			StatementTimeout: time.Minute, IdleTimeout: time.Minute,
-		}
-		c := &clerk{pool: pool, change: change, intake: inbox.NewIntake(pool, o)}
-		c.worker = inbox.NewWorker(pool, change, inbox.WorkerOptions{
-			Options: o, Lease: time.Hour, Backoff: time.Hour, BackoffLimit: 2 * time.Hour,
-		})
+		c := &clerk{pool: pool, change: change}
+		c.intake = inbox.NewIntake(pool, patiently.Options)
+		c.worker = inbox.NewWorker(pool, change, patiently)
 		c.claim, c.complete, c.heartbeat = c.soundClaim, c.soundComplete, c.soundHeartbeat
 		c.fail, c.release, c.recover = c.soundFail, c.soundRelease, c.soundRecover
 		sin(c)

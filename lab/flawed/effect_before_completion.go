@@ -6,20 +6,23 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"webhooklab/lab"
+	"webhooklab/lab/inbox"
 )
 
-// effectBeforeCompletion commits the change and then marks the receipt. What dies between the two
+// EffectBeforeCompletion commits the change and then marks the receipt. What dies between the two
 // makes the change again.
-func effectBeforeCompletion(c *clerk) {
-	c.complete = func(ctx context.Context) (lab.Answer, error) {
-		e := c.held()
-		err := pgx.BeginTxFunc(ctx, c.pool, readCommitted, func(tx pgx.Tx) error {
-			return c.change(ctx, tx, e)
-		})
-		if err != nil {
-			return lab.Unknown, err
+func EffectBeforeCompletion(change inbox.Change) lab.NewReceiver {
+	return clerkWith(change, func(c *clerk) {
+		c.complete = func(ctx context.Context) (lab.Answer, error) {
+			e := c.held()
+			err := pgx.BeginTxFunc(ctx, c.pool, readCommitted, func(tx pgx.Tx) error {
+				return c.change(ctx, tx, e)
+			})
+			if err != nil {
+				return lab.Unknown, err
+			}
+			_, err = c.pool.Exec(ctx, unfenced, e.Source, e.ID)
+			return leased("processed", err)
 		}
-		_, err = c.pool.Exec(ctx, unfenced, e.Source, e.ID)
-		return leased("processed", err)
-	}
+	})
 }

@@ -171,3 +171,10 @@ func found(row pgx.Row) (yes bool, err error) {
 
 // WithoutSin is sound: it shows that what catches a sin is the sin.
 var WithoutSin = with(func(*steps) {})
+
+// WithoutRefusals is what these receivers show: they use the tables of schema.sql, and keep no
+// refusals.
+var WithoutRefusals = lab.State{
+	{Name: "events", SQL: lab.ReferenceState.SQL("events")},
+	{Name: "objects", SQL: lab.ReferenceState.SQL("objects")},
+}
