@@ -1,7 +1,7 @@
 -- One observation of who waits for whom: pg_blocking_pids gives the verdict, the waiter's ungranted
 -- row of pg_locks the evidence, and for a wait on a transaction the holder of that very xid.
 WITH locks AS MATERIALIZED (
-	SELECT pid, locktype, mode, granted, relation, transactionid, waitstart
+	SELECT pid, locktype, mode, granted, relation, transactionid, classid, objid, objsubid, waitstart
 	  FROM pg_locks
 )
 SELECT w.pid,
@@ -11,7 +11,10 @@ SELECT w.pid,
        waiting.relation::regclass::text,
        waiting.transactionid::text,
        holder.pid,
-       waiting.waitstart
+       waiting.waitstart,
+       waiting.classid,
+       waiting.objid,
+       waiting.objsubid
   FROM unnest($1::int4[]) AS w(pid)
   LEFT JOIN locks AS waiting
     ON waiting.pid = w.pid

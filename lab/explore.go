@@ -15,6 +15,7 @@ type Exploration struct {
 	Time    time.Duration // 0: no bound
 	Samples int           // random schedules once the budget is spent
 	First   []Schedule    // what failed before goes first
+	Gated   bool          // statements are stopped inside PostgreSQL too, before each row they write
 	Audit   bool          // run each schedule twice and name what varied
 	Stop    int           // after so many failures; 0: 5
 
@@ -36,6 +37,7 @@ type Explored struct {
 	Left     int      // branches known and not entered
 	Sampled  int      // schedules drawn at random beyond the budget
 	Choices  int      // places where PostgreSQL had a choice of its own
+	Gates    int      // times a statement stood at a gate inside PostgreSQL
 	Restarts int      // explorations begun anew because a footprint had to be widened
 	Bound    string   // what the samples are worth, in words
 	Reduced  bool
@@ -88,6 +90,9 @@ func (l *Lab) Explore(ctx context.Context, want Exploration) Explored {
 		return x.unknown("%v", err)
 	}
 	defer l.closePrints()
+	if err := l.placeGates(ctx, want.Gated); err != nil {
+		return x.unknown("%v", err)
+	}
 	x.again(ctx)
 	x.systematic(ctx)
 	x.random(ctx)
@@ -138,7 +143,7 @@ func (x *explorer) plant() {
 func (x *explorer) restart() {
 	x.plant()
 	x.done.Restarts++
-	x.done.Explored, x.done.Cut = 0, 0
+	x.done.Explored, x.done.Cut, x.done.Gates = 0, 0, 0
 	clear(x.done.Outcomes)
 	clear(x.done.States)
 	x.batch = nil
@@ -156,6 +161,7 @@ func (x *explorer) run(ctx context.Context, d driver, at **node) {
 		}
 	} else {
 		x.done.Explored++
+		x.done.Gates += done.report.Gates
 	}
 	x.count(s)
 	x.batch = append(x.batch, leaf{played: done, schedule: s})
@@ -229,6 +235,9 @@ func (x *explorer) finished() Explored {
 	}
 	if d.Explored == 0 && d.Verdict == VerdictValid && x.want.Shards < 2 {
 		return x.unknown("no schedule came to its end: nothing was put to the test")
+	}
+	if x.want.Gated && d.Gates == 0 && d.Verdict == VerdictValid && x.want.Shards < 2 {
+		return x.unknown("no statement ever stood at a gate: nothing was put to the test")
 	}
 	d.Elapsed = time.Since(x.began)
 	return *d

@@ -236,7 +236,10 @@ SELECT array(
 	SELECT attname::text FROM pg_attribute
 	 WHERE attrelid = c.oid AND attnum > 0 ORDER BY attnum
   ),
-  EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal),
+  EXISTS (
+	SELECT FROM pg_trigger
+	 WHERE tgrelid = c.oid AND NOT tgisinternal AND tgname <> '000_lab_gate' -- it touches nothing
+  ),
   EXISTS (
 	SELECT FROM pg_index
 	 WHERE indrelid = c.oid AND indisunique AND (indpred IS NOT NULL OR indexprs IS NOT NULL)

@@ -36,6 +36,7 @@ type Lab struct {
 	observer *observer
 	mail     *mailbox
 	prints   *footprinter // opened by the first reduced exploration
+	gates    *gates       // placed by the first gated exploration
 	kept     map[string]*Session
 
 	// of the run in progress
@@ -88,6 +89,9 @@ func (l *Lab) Close() {
 	l.observer.close()
 	if l.prints != nil {
 		l.prints.close()
+	}
+	if l.gates != nil {
+		l.gates.close()
 	}
 }
 
@@ -197,6 +201,9 @@ func (l *Lab) restart() error {
 	o, err := openObserver(l.ctx, l.cfg.DSN)
 	if err == nil {
 		l.observer = o
+	}
+	if err == nil && l.gates != nil {
+		err = l.gates.connect(l.ctx, l.cfg)
 	}
 	return err
 }

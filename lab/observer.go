@@ -28,6 +28,9 @@ type Wait struct {
 	XID      string    `json:"xid,omitempty"`
 	Holder   uint32    `json:"holder,omitempty"` // pid that holds XID
 	Since    time.Time `json:"since,omitzero"`
+
+	classID, objID uint32 // of an advisory lock
+	subID          int16
 }
 
 // String is the lock as transcripts show it: "ShareLock on transactionid".
@@ -97,14 +100,16 @@ func (o *observer) waits(ctx context.Context, pids []uint32) (map[uint32]Wait, e
 		var locktype, mode, relation, xid *string
 		var holder *uint32
 		var since *time.Time
-		err := rows.Scan(&w.PID, &w.Blockers, &locktype, &mode, &relation, &xid, &holder, &since)
+		var class, obj *uint32
+		var sub *int16
+		err := rows.Scan(&w.PID, &w.Blockers, &locktype, &mode, &relation, &xid, &holder, &since,
+			&class, &obj, &sub)
 		if err != nil {
 			return nil, fmt.Errorf("lab: read who waits: %w", err)
 		}
 		w.LockType, w.Mode, w.Relation, w.XID = or(locktype), or(mode), or(relation), or(xid)
-		if holder != nil {
-			w.Holder = *holder
-		}
+		w.classID, w.objID, w.subID = or(class), or(obj), or(sub)
+		w.Holder = or(holder)
 		if since != nil {
 			w.Since = *since
 		}
@@ -115,11 +120,12 @@ func (o *observer) waits(ctx context.Context, pids []uint32) (map[uint32]Wait, e
 	return seen, rows.Err()
 }
 
-func or(s *string) string {
-	if s == nil {
-		return ""
+// or is the value behind the pointer, the zero value without one.
+func or[T any](p *T) (value T) {
+	if p != nil {
+		value = *p
 	}
-	return *s
+	return value
 }
 
 // xid is the transaction id of a backend, "" before its first write.

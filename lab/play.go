@@ -57,6 +57,7 @@ func (l *Lab) playProgram(ctx context.Context, p Program, d driver) played {
 		l.blame(VerdictNotRun, "%s", reason)
 	} else if len(l.offences) == 0 {
 		l.play(func(l *Lab) { l.through(p, d, &done) })
+		l.openGates()
 		l.runOff()
 	}
 	if l.steered != nil {
@@ -86,6 +87,7 @@ func (l *Lab) through(p Program, d driver, done *played) {
 		sessions[i] = l.Session(a.Name, a.Settings...)
 		sessions[i].acts(a.Does)
 	}
+	l.shutGates()
 	for !l.allEnded(sessions) {
 		at := position{enabled: l.enabled(sessions), lab: l}
 		if len(at.enabled) == 0 {
@@ -105,6 +107,7 @@ func (l *Lab) through(p Program, d driver, done *played) {
 	}
 	l.lastSteps, l.steered = l.steered.taken, nil
 	l.thawAll()
+	l.openGates()
 	for _, s := range sessions {
 		done.answers = append(done.answers, s.outcomes...)
 		s.ended = false
@@ -230,6 +233,9 @@ func (l *Lab) reported(name, law string, began time.Time) Report {
 		Transcript: l.transcript.String(), Waits: l.waits, Overlaps: l.overlaps,
 		Schedule: fmt.Sprintf("%s@%d %s", name, l.cfg.Seed, strings.Join(l.schedule, " ")),
 		History:  l.History, Trace: l.trace.end(l.sessions), Elapsed: time.Since(began),
+	}
+	if l.gated() {
+		r.Gates, l.gates.used = l.gates.used, 0
 	}
 	for _, o := range l.offences {
 		r.Verdict = max(r.Verdict, o.Verdict)

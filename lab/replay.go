@@ -57,6 +57,11 @@ func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
 	x := &explorer{lab: l, want: Exploration{Program: p}, steps: map[string]int{}}
 	x.done.Outcomes, x.done.States = map[string]int{}, map[string]int{}
 	f := &follower{steps: s.Steps}
+	before := l.gated()
+	if err := l.placeGates(ctx, s.Gated); err != nil {
+		return Replayed{Report: x.unknown("%v", err).Failures[0].Report}
+	}
+	defer func() { l.gates.again(before) }()
 	done := l.playProgram(ctx, p, f)
 	if f.nofit == "" && len(f.steps) > 0 {
 		rest := make([]string, len(f.steps))

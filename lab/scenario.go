@@ -34,6 +34,7 @@ type Report struct {
 	Schedule   string // one line: the steps and faults as they went
 	Waits      []ProvedWait
 	Overlaps   int // pairs of operations that the wire saw in progress at once
+	Gates      int // how often a statement stood at a gate inside PostgreSQL
 	History    *History
 	Trace      *Trace
 	Elapsed    time.Duration

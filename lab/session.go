@@ -58,6 +58,8 @@ type lane struct {
 	failed     bool   // its last command got an error
 	deadlocked bool   // … because PostgreSQL chose it as the victim
 	frozen     bool   // its backend is stopped
+	sqlState   string // of its last error
+	inside     inside
 }
 
 type laneState int

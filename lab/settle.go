@@ -94,6 +94,9 @@ func (l *Lab) mayBlock(running []*lane) bool {
 	if running[0].command.Local() {
 		return false // as good as surely: only a lock on a whole table stops a Parse
 	}
+	if l.shutting() {
+		return true // at its own gate
+	}
 	for _, s := range l.sessions {
 		for _, ln := range s.lanes {
 			if ln.tx != 'I' && ln.tx != 0 && ln != running[0] {
@@ -120,7 +123,7 @@ func (l *Lab) ask(running []*lane, confirmed map[*lane]bool) {
 	var proved []*lane
 	for _, ln := range running {
 		ln.wait = seen[ln.pid]
-		if l.stands(ln) || ln.wait.proved() && l.firm(ln.wait.Blockers, confirmed) {
+		if l.still(ln, confirmed) {
 			proved = append(proved, ln)
 		} else {
 			delete(confirmed, ln)
@@ -129,6 +132,14 @@ func (l *Lab) ask(running []*lane, confirmed map[*lane]bool) {
 	for _, ln := range proved {
 		confirmed[ln] = true
 	}
+}
+
+// still: the lane can't go on by itself.
+func (l *Lab) still(ln *lane, confirmed map[*lane]bool) bool {
+	if l.gates.holds(ln.wait) {
+		return l.standsAtGate(ln)
+	}
+	return l.stands(ln) || ln.wait.proved() && l.firm(ln.wait.Blockers, confirmed)
 }
 
 // stands: the backend is stopped and its lock is free, so that it moves when the lab wants it to.
@@ -201,9 +212,11 @@ func (s *Session) apply(e toxiproxy.Event) {
 	switch e.Kind {
 	case toxiproxy.Opened:
 		s.lanes[e.Conn] = &lane{conn: e.Conn, pid: e.PID, tx: 'I'}
+		s.lab.shutGatesOf(e.PID)
 	case toxiproxy.Closed:
 		if ln != nil {
 			ln.state, ln.dying = laneCut, true
+			s.lab.leaveOpen(ln.pid)
 		}
 	case toxiproxy.Refused:
 		s.lab.blame(VerdictUnknown, "the wire of %s refused a connection: %s", s.Name, e.Reason)
@@ -244,8 +257,9 @@ func (ln *lane) answered(e toxiproxy.Event) {
 	}
 	if e.Answer.SQLState != "" {
 		ln.failed, ln.deadlocked = true, e.Answer.SQLState == "40P01"
+		ln.sqlState = e.Answer.SQLState
 	}
-	ln.tx = e.Answer.TxStatus
+	ln.tx, ln.inside = e.Answer.TxStatus, inside{}
 }
 
 // fired notes a fault. A sender whose connection hangs gives up by itself: not time, but the fact

@@ -53,7 +53,7 @@ func (l *Lab) take(step Step) {
 func (l *Lab) befall(s *Session, ln *lane, step Step) {
 	switch {
 	case step.Kind == StepOpen:
-		l.openGate(ln)
+		l.atGate(s, ln, step)
 	case step.Fault.Kind == NoFault:
 		s.stepLane(ln, nil)
 	default:
@@ -146,7 +146,7 @@ func (st *steering) total(own *lane, e effect, before []*lane) effect {
 
 // ends: a transaction that is over, or that an error has ended, gives its locks back at once.
 func (st *steering) ends(ln *lane, total *effect) {
-	if ln.state == laneBlocked {
+	if ln.state == laneBlocked || ln.state == laneGated {
 		return
 	}
 	if ln.failed {
@@ -165,7 +165,7 @@ const checks = 2
 
 // check compares a footprint with the relations that the backend has locked.
 func (st *steering) check(ln *lane, e effect) {
-	if ln.state == laneBlocked || ln.dying || e.all {
+	if ln.state == laneBlocked || ln.state == laneGated || ln.dying || e.all {
 		return
 	}
 	for _, s := range ln.command.Statements {

@@ -62,6 +62,9 @@ func (s *Session) tellChanges() {
 func (s *Session) tellWait(confirmed map[*lane]bool) {
 	l := s.lab
 	for _, ln := range s.lanes {
+		if ln.state == laneGated {
+			s.tellGate(ln)
+		}
 		if ln.state != laneRunning || !confirmed[ln] {
 			continue
 		}

@@ -38,7 +38,8 @@ func (l *Lab) freeze(releasing *lane) {
 		l.steered.leave(len(waiters))
 		return
 	}
-	deadlock := len(waiters) == 1 && waiters[0].wrote && !releasing.ends()
+	deadlock := len(waiters) == 1 && (waiters[0].wrote || l.shutting()) &&
+		!releasing.ends()
 	if len(waiters) < 2 && !deadlock {
 		return
 	}

@@ -15,6 +15,8 @@ CREATE TABLE object_state_audit (
     CONSTRAINT object_state_audit_in_order PRIMARY KEY (source, object_id, place)
 );
 
+COMMENT ON TABLE object_state_audit IS 'of the judge';
+
 
 CREATE FUNCTION audit_object_state() RETURNS trigger
 LANGUAGE plpgsql AS $$
