@@ -33,10 +33,12 @@ func TestDependenciesRunOneWay(t *testing.T) {
 	}
 }
 
-// Testcontainers brings testify along; none of ours may import it outside of tests.
-func TestNoPackageImportsTestify(t *testing.T) {
+// Testcontainers brings testify along, and a browser is driven by a test; none of ours may import
+// either outside of tests.
+func TestNoPackageImportsWhatOnlyTestsNeed(t *testing.T) {
 	for _, path := range list(t, "-f", `{{join .Imports "\n"}}`, "webhooklab/...") {
 		require.NotContains(t, path, "stretchr/testify")
+		require.NotContains(t, path, "chromedp")
 	}
 }
 

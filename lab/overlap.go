@@ -83,6 +83,7 @@ func (l *Lab) unstepped(all ...*Session) {
 	for _, s := range all {
 		s.changes = nil
 	}
+	l.traceRows()
 }
 
 // Tally takes the answers of sessions that ran freely and counts them by outcome.

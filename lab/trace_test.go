@@ -147,7 +147,8 @@ func TestATraceOfADeath(t *testing.T) {
 	require.Equal(t, "COMMIT", last.Label)
 	require.Zero(t, last.Sent)
 	require.Contains(t, last.Fault, "connection closed")
-	require.Equal(t, "SELECT 1", trace.Marks[0].Text)
+	require.Equal(t, "sender: dies, held before COMMIT", trace.Marks[0].Text)
+	require.Equal(t, "SELECT 1", trace.Marks[1].Text)
 }
 
 // A session that has locked a table as a whole keeps nobody from going on: its rows are left out.

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"time"
 
@@ -164,14 +165,18 @@ func (t *tracer) did(session string, a Answer, err error) {
 	}
 }
 
-// mark keeps a line of the transcript in which the lab tells what it did itself: "(server killed)".
+// mark keeps a line of the transcript in which the lab tells what it did itself: "(server killed)",
+// "first: dies, held before COMMIT".
 func (t *tracer) mark(line string) {
-	if t.trace == nil || len(line) < 2 || line[0] != '(' {
+	own := markLine.FindStringSubmatch(line)
+	if t.trace == nil || own == nil {
 		return
 	}
 	t.trace.Marks = append(t.trace.Marks,
-		TracedMark{At: t.since(time.Now()), Text: line[1 : len(line)-1]})
+		TracedMark{At: t.since(time.Now()), Text: own[1] + own[2]})
 }
+
+var markLine = regexp.MustCompile(`(?s)^(?:\((.*)\)|([^ ]+: (?:dies|leaves), .*))$`)
 
 // own keeps a statement of the scenario's own.
 func (t *tracer) own(sql string, args []any) {

@@ -164,6 +164,10 @@ func (g *gate) tell() int {
 		}
 	}
 	fmt.Fprintf(g.human(), "\n%s", report.Summary(g.result))
+	if g.dir != "" {
+		fmt.Fprintf(g.human(), "\nThe whole run, drawn: %s\n",
+			filepath.Join(g.result.Folder, "report.html"))
+	}
 	failures := report.Failures(g.result.Judged())
 	if len(failures) > 0 {
 		fmt.Fprintf(g.human(), "\nAGAIN\n")

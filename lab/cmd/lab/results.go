@@ -11,7 +11,8 @@ import (
 
 // keepResults writes what came of the run for people and for other tools.
 func (g *gate) keepResults() error {
-	err := report.KeepFindings(g.dir, g.result.Compared)
+	err := errors.Join(report.KeepFindings(g.dir, g.result.Compared),
+		report.WritePage(g.dir, g.result))
 	for name, text := range map[string][]byte{
 		"summary.txt": []byte(report.Summary(g.result)),
 		"summary.md":  []byte(report.Markdown(g.result)),
