@@ -4,7 +4,6 @@ package lab
 type access struct {
 	relation string
 	keys     map[string]string // unique index → key; nil: any row
-	fresh    bool              // a row of its own that nobody can name yet
 }
 
 // conflicts tells whether two accesses may concern the same row.
@@ -27,7 +26,7 @@ func (a access) conflicts(b access) bool {
 			common = true
 		}
 	}
-	return !common && !(a.fresh || b.fresh)
+	return !common
 }
 
 func meet(a, b []access) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"os"
 	"time"
 )
 
@@ -110,6 +111,12 @@ func (l *Lab) openPrints(ctx context.Context, want Exploration) (err error) {
 
 func (l *Lab) closePrints() {
 	if l.prints != nil {
+		if os.Getenv("SHAPES") != "" {
+			for sql, s := range l.prints.shapes {
+				fmt.Printf("SHAPE %+v %.50q\n", *s, sql)
+			}
+			fmt.Println(l.prints.scanned)
+		}
 		l.prints.close()
 		l.prints = nil
 	}

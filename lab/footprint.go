@@ -43,7 +43,6 @@ type part struct {
 	relation    string
 	read, write bool
 	keys        map[string][]string // unique index → its values: "$1" or a constant
-	fresh       bool
 }
 
 // A tableShape is what the catalogue says of a relation.
@@ -107,7 +106,7 @@ func (f *footprinter) of(
 
 // bound puts the arguments in. A value that can't be read leaves the whole relation.
 func (p part) bound(s toxiproxy.Statement, oids []uint32, plain func(string) string) access {
-	a := access{relation: p.relation, fresh: p.fresh}
+	a := access{relation: p.relation}
 	if p.keys == nil {
 		return a
 	}

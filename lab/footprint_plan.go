@@ -81,7 +81,7 @@ func (w *walker) modifies(p plan) {
 	target := part{relation: relation, write: true, read: p.text("Conflict Resolution") == "UPDATE"}
 	switch p.text("Operation") {
 	case "Insert":
-		target.keys, target.fresh = t.inserted(p)
+		target.keys = t.inserted(p)
 	case "Update", "Delete":
 		for _, c := range p.children() {
 			if c.relation() == relation {
@@ -105,36 +105,30 @@ var (
 		`(\(?\$[0-9]+\)?(?:::[a-z ]+)?|'[^']*'::[a-z ]+)\)`)
 )
 
-// inserted reads the new row's keys from what the plan puts out, column by column.
-func (t *tableShape) inserted(p plan) (keys map[string][]string, fresh bool) {
+// inserted reads the new row's keys from what the plan puts out, column by column. A number that is
+// drawn from a sequence shows who came first, so that it leaves the whole relation.
+func (t *tableShape) inserted(p plan) map[string][]string {
 	below := p.children()
 	if t.opaque || len(below) != 1 || below[0].text("Node Type") != "Result" {
-		return nil, false
+		return nil
 	}
 	output := below[0].texts("Output")
 	if len(output) != len(t.columns) {
-		return nil, false
+		return nil
 	}
-	keys = map[string][]string{}
+	keys := map[string][]string{}
 	for index, columns := range t.uniques {
 		var values []string
-		drawn := false
 		for _, c := range columns {
-			out := output[slices.Index(t.columns, c)]
-			v, ok := operand(out)
-			drawn = drawn || strings.HasPrefix(out, "nextval(")
-			if !ok && !drawn {
-				return nil, false
+			v, ok := operand(output[slices.Index(t.columns, c)])
+			if !ok {
+				return nil
 			}
 			values = append(values, v)
 		}
-		if drawn {
-			fresh = true // a number that nobody else has
-			continue
-		}
 		keys[index] = values
 	}
-	return keys, fresh && len(keys) == 0
+	return keys
 }
 
 // operand is "$1" or a constant.

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -134,9 +135,7 @@ func (s *Session) acts(does []Act) {
 	what := make([]string, len(does))
 	for i, a := range does {
 		what[i] = a.what
-		if a.delivery != nil {
-			does[i] = a.fresh(l)
-		}
+		does[i] = a.fresh(l)
 	}
 	s.outcomes = nil
 	s.start(strings.Join(what, ", then "), func(ctx context.Context) (Answer, error) {
@@ -156,10 +155,25 @@ func (s *Session) acts(does []Act) {
 
 // fresh is the act under the run's own names.
 func (a Act) fresh(l *Lab) Act {
-	d := l.fresh(*a.delivery)
-	a.delivery = &d
+	switch {
+	case a.delivery != nil:
+		d := l.fresh(*a.delivery)
+		a.delivery = &d
+	case a.with != nil:
+		a.do = a.with(l)
+	case a.sql != nil:
+		a.sql = slices.Clone(a.sql)
+		for i, sql := range a.sql {
+			a.sql[i] = named.ReplaceAllStringFunc(sql, func(name string) string {
+				return l.Source(strings.Trim(name, "{}"))
+			})
+		}
+	}
 	return a
 }
+
+// named is a source in SQL that a program runs.
+var named = regexp.MustCompile(`\{[a-z]+\}`)
 
 // perform does one act, in the session's own goroutine.
 func (s *Session) perform(ctx context.Context, a Act) (Answer, error) {

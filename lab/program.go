@@ -43,6 +43,7 @@ type Act struct {
 	delivery *Delivery
 	sql      []string
 	do       func(context.Context, Receiver) (Answer, error)
+	with     func(l *Lab) func(context.Context, Receiver) (Answer, error)
 }
 
 // Delivers is the act of handing one event over.
@@ -51,6 +52,13 @@ func Delivers(d Delivery) Act { return Act{what: "deliver " + d.titled(), delive
 // Does is any other act of a receiver: work, recover, send.
 func Does(what string, op func(context.Context, Receiver) (Answer, error)) Act {
 	return Act{what: what, do: op}
+}
+
+// DoesWith is Does for an act that needs the run's own names: op is asked for at its beginning.
+func DoesWith(
+	what string, op func(l *Lab) func(context.Context, Receiver) (Answer, error),
+) Act {
+	return Act{what: what, with: op}
 }
 
 // RunsSQL is what a person or another program does beside the receiver: one command a string.

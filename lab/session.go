@@ -60,6 +60,7 @@ type lane struct {
 	frozen     bool   // its backend is stopped
 	sqlState   string // of its last error
 	inside     inside
+	prepared   bool // a local command has followed the last step: parsing locks relations too
 }
 
 type laneState int

@@ -14,7 +14,7 @@ func (s *Session) stepLane(ln *lane, f *toxiproxy.Fault) {
 	l := s.lab
 	l.freeze(ln)
 	l.schedule = append(l.schedule, stepName(s, ln, f))
-	ln.state = laneRunning
+	ln.state, ln.prepared = laneRunning, false
 	l.trace.released(ln.command, len(l.schedule))
 	if err := s.wire.Release(ln.command, f); err != nil {
 		l.give(VerdictUnknown, "release %s of %s: %v", ln.command.Label(), s.Name, err)
@@ -33,7 +33,8 @@ func (l *Lab) settle(stepped *Session) {
 		ln.state = laneRunning
 	}
 	confirmed := map[*lane]bool{}
-	deadline := time.Now().Add(l.cfg.Bound)
+	began := time.Now()
+	deadline := began.Add(l.cfg.Bound)
 	for asked := 0; ; {
 		if l.drain() {
 			clear(confirmed)
@@ -51,6 +52,7 @@ func (l *Lab) settle(stepped *Session) {
 		if time.Now().After(deadline) {
 			l.stuck()
 		}
+		l.unfreeze(began)
 		if thinking {
 			l.mail.wait(time.Until(deadline))
 			continue
@@ -247,6 +249,7 @@ func (s *Session) apply(e toxiproxy.Event) {
 // answered keeps what the effect of a command depends on.
 func (ln *lane) answered(e toxiproxy.Event) {
 	label := e.Command.Label()
+	ln.prepared = ln.prepared || e.Command.Local()
 	switch {
 	case e.Answer.TxStatus != 'T':
 		ln.wrote = false

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"webhooklab/toxiproxy"
 )
 
 // steering is the hand of a driver on a program that is being played. It follows what every step
@@ -14,17 +16,23 @@ type steering struct {
 	prints  *footprinter // nil: effects are not wanted
 	wrote   map[*lane][]access
 	read    map[*lane][]access
-	flight  map[*lane]effect
+	flight  map[*lane]flown
 	unknown map[*lane]bool // its transaction did what nobody can tell
 	taken   []Step
 	choice  bool
 	chance  int
 }
 
+// flown is the last command that a lane sent.
+type flown struct {
+	command toxiproxy.Command
+	effect  effect
+}
+
 func newSteering(l *Lab, d driver) *steering {
 	return &steering{
 		lab: l, driver: d, prints: l.prints,
-		wrote: map[*lane][]access{}, read: map[*lane][]access{}, flight: map[*lane]effect{},
+		wrote: map[*lane][]access{}, read: map[*lane][]access{}, flight: map[*lane]flown{},
 		unknown: map[*lane]bool{},
 	}
 }
@@ -37,7 +45,7 @@ func (l *Lab) take(step Step) {
 	st.choice, st.chance = false, 0
 	before := l.lanes(laneBlocked)
 	own := st.intended(s, ln, step)
-	st.flight[ln] = own
+	st.flight[ln] = flown{ln.command, own}
 	l.befall(s, ln, step)
 	if l.steered == nil {
 		return // the world has fallen
@@ -104,7 +112,7 @@ func (st *steering) intended(s *Session, ln *lane, step Step) (e effect) {
 		return e
 	}
 	if step.Kind == StepOpen {
-		return st.flight[ln]
+		return st.flight[ln].effect
 	}
 	switch label := ln.command.Label(); label {
 	case "COMMIT", "ROLLBACK":
@@ -124,11 +132,11 @@ func (st *steering) intended(s *Session, ln *lane, step Step) (e effect) {
 func (st *steering) total(own *lane, e effect, before []*lane) effect {
 	total := e
 	total.waited = own.state == laneBlocked
-	st.check(own, e)
+	st.check(own)
 	for _, ln := range before {
 		if ln.state != laneBlocked {
-			total.add(st.flight[ln])
-			st.check(ln, st.flight[ln])
+			total.add(st.flight[ln].effect)
+			st.check(ln)
 		}
 	}
 	for _, s := range st.lab.sessions {
@@ -164,11 +172,13 @@ func (st *steering) ends(ln *lane, total *effect) {
 const checks = 2
 
 // check compares a footprint with the relations that the backend has locked.
-func (st *steering) check(ln *lane, e effect) {
-	if ln.state == laneBlocked || ln.state == laneGated || ln.dying || e.all {
+func (st *steering) check(ln *lane) {
+	last := st.flight[ln]
+	if ln.state == laneBlocked || ln.state == laneGated || ln.dying || ln.prepared ||
+		last.effect.all {
 		return
 	}
-	for _, s := range ln.command.Statements {
+	for _, s := range last.command.Statements {
 		sh := st.prints.shapes[s.SQL]
 		switch {
 		case sh == nil || sh.all || sh.checked >= checks:

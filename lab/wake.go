@@ -111,6 +111,16 @@ func (l *Lab) thawAll() {
 	}
 }
 
+// patience is how long a step may last with backends stopped. Two that wait for each other end by
+// the deadlock check of one that runs; if none does, the stopped ones must look for themselves.
+const patience = 500 * time.Millisecond
+
+func (l *Lab) unfreeze(began time.Time) {
+	if l.steered != nil && time.Since(began) > patience {
+		l.thawAll()
+	}
+}
+
 // thawNext continues one stopped backend whose lock is free, and says whether there was one. All
 // running lanes were seen to stand still.
 func (l *Lab) thawNext(running []*lane) bool {

@@ -27,7 +27,8 @@ SELECT source, message_id, recipient, rank, opened, clicked, unsubscribed
 SELECT source, event_id, message_id, recipient, type, voids
   FROM email_event`},
 	},
-	Laws: properties.Emails,
+	Laws:     properties.Emails,
+	Programs: EmailPrograms,
 	Scenarios: []lab.Scenario{
 		EmailForwardOnly,
 		EmailTiesInTime,

@@ -33,9 +33,10 @@ SELECT source, key, row_number() OVER (PARTITION BY source, key ORDER BY call_no
 SELECT source, key
   FROM downstream_mail`},
 	},
-	Laws:    properties.Outbox,
-	Effects: effects + downstream,
-	Reset:   forget("outbox_message"),
+	Laws:     properties.Outbox,
+	Effects:  effects + downstream,
+	Reset:    forget("outbox_message"),
+	Programs: OutboxPrograms,
 	Scenarios: []lab.Scenario{
 		OutboxSentOnce,
 		OutboxRolledBackSendsNothing,

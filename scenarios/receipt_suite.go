@@ -95,6 +95,7 @@ var AtomicSuite = Suite{
 	State:    receiptState,
 	Laws:     properties.Receipts,
 	Effects:  effects,
+	Programs: AtomicPrograms,
 	Scenarios: []lab.Scenario{
 		AtomicSameEventTwice,
 		AtomicCopyInFlight,

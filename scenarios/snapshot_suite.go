@@ -14,6 +14,7 @@ var SnapshotSuite = Suite{
 	Laws:     properties.Snapshots,
 	Audit:    properties.Audit,
 	Audited:  []lab.Invariant{properties.NeverStepsBack},
+	Programs: SnapshotPrograms,
 	Scenarios: []lab.Scenario{
 		FirstDelivery,
 		ExactRetry,

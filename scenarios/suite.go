@@ -22,6 +22,7 @@ type Suite struct {
 	Audit     string // SQL that watches the tables of schema.sql, for the laws of Audited
 	Audited   []lab.Invariant
 	Scenarios []lab.Scenario
+	Programs  []lab.Program // what is run in every order
 }
 
 // Suites is everything that the gate plays.
