@@ -22,7 +22,7 @@ func (b *Bench) Play(ctx context.Context, sc lab.Scenario, suffix string) lab.Re
 	if r.Verdict == lab.VerdictInvalid || r.Verdict == lab.VerdictUnknown {
 		var scene string
 		scene, err = b.scene(ctx, dir, sc.Name+suffix, err)
-		r.Offences[0].Text += "\n  the scene is kept in " + scene
+		r.Offences[0].Text = report.KeptScene(r.Offences[0].Text, scene)
 	}
 	if err != nil {
 		r.Offences = append(r.Offences, lab.Offence{

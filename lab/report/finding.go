@@ -38,7 +38,7 @@ func Findings(r Run) (all []Finding) {
 		if e.Suite == Replay {
 			found.Suite = Scenario // it plays the same story
 		}
-		for _, o := range e.Offences {
+		for _, o := range e.telling() {
 			found.Verdict, found.Offence = o.Verdict, firstLine(o.Text)
 			if found.Law = e.Law; o.Law != "" {
 				found.Law = o.Law
@@ -57,6 +57,15 @@ func Findings(r Run) (all []Finding) {
 	return all
 }
 
+// telling are the offences that make findings. A law over drawn sequences has one, the worst: which
+// others the draw has met along the way is chance.
+func (e Entry) telling() []lab.Offence {
+	if e.Suite == Law && len(e.Offences) > 0 {
+		return e.Offences[e.worst():][:1]
+	}
+	return e.Offences
+}
+
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return line
@@ -64,7 +73,11 @@ func firstLine(text string) string {
 
 // fingerprint names the fault by what stays the same when it is met again.
 func (f Finding) fingerprint() string {
-	parts := []string{f.Suite, f.Name, f.Verdict.String(), f.Law, unvaried(f.Offence)}
+	offence := unvaried(f.Offence)
+	if f.Suite == Law && f.Verdict == lab.VerdictInvalid {
+		offence = "" // the draw decides how the law is seen to be broken
+	}
+	parts := []string{f.Suite, f.Name, f.Verdict.String(), f.Law, offence}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:6])
 }

@@ -47,6 +47,12 @@ func TestAFingerprintStaysWithItsFault(t *testing.T) {
 	} {
 		require.NotEqual(t, one, other, name)
 	}
+	asLaw := func(e *report.Entry) {
+		e.Suite = report.Law
+		e.Offences = append([]lab.Offence{{Verdict: lab.VerdictUnknown, Text: "by the way"}},
+			e.Offences...)
+	}
+	require.Equal(t, fingerprint(t, "law a is broken: x", asLaw), fingerprint(t, "law b is broken: y", asLaw))
 	asReplay := func(e *report.Entry) { e.Suite = report.Replay }
 	asScenario := func(e *report.Entry) { e.Suite = report.Scenario }
 	require.Equal(t, fingerprint(t, "x", asReplay), fingerprint(t, "x", asScenario))

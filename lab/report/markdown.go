@@ -82,7 +82,7 @@ func markFindings(b *strings.Builder, c Comparison) {
 	for _, kind := range c.kinds() {
 		for _, f := range kind.findings {
 			fmt.Fprintf(b, "| %s | `%s` | %s | %s | %s |\n", kind.word, f.Fingerprint,
-				cell(f.Suite+" "+f.Name), cell(f.Offence), cell(f.Since))
+				cell(f.Suite+" "+f.Name), cell(shortened(f.Offence)), cell(f.Since))
 		}
 	}
 }

@@ -34,9 +34,19 @@ func tellFindings(b *strings.Builder, c Comparison) {
 			if kind.word != "new" && f.Since != "" {
 				fmt.Fprintf(b, ", since %s", f.Since)
 			}
-			fmt.Fprintf(b, "\n    %s\n", f.Offence)
+			fmt.Fprintf(b, "\n    %s\n", shortened(f.Offence))
 		}
 	}
+}
+
+// findingLength is how much of an offence a list of findings shows, in characters.
+const findingLength = 160
+
+func shortened(text string) string {
+	if all := []rune(text); len(all) > findingLength {
+		return string(all[:findingLength]) + "…"
+	}
+	return text
 }
 
 // shortly is a time to a tenth of a second, and to a second from a minute on.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -85,17 +86,10 @@ func (b *bars) footLine(now time.Time) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	text := "  " + now.Sub(b.began).Truncate(time.Second).String()
-	left, slower, known := b.estimate.left(now)
-	switch {
-	case !b.started:
+	if b.started {
+		text += " · " + b.estimate.say(now)
+	} else {
 		text += " · building the tests"
-	case !known:
-		text += " · no run to estimate from"
-	default:
-		text += " · " + about(left)
-		if slower {
-			text += ", slower than last time"
-		}
 	}
 	return text + " · Ctrl-C stops"
 }
@@ -128,7 +122,7 @@ func (b *bars) running(e event) {
 }
 
 func (b *bars) lane(pkg string) *lane {
-	return b.estimate.lanes[pkg[strings.LastIndex(pkg, "/")+1:]]
+	return b.estimate.lanes[path.Base(pkg)]
 }
 
 // judged counts a verdict. A case that nobody expected makes the whole longer by one.
@@ -171,16 +165,29 @@ func (b *bars) Write(text []byte) (int, error) {
 	return n, nil
 }
 
-// ended hears that a package is over.
+// ended hears that a test is over, or a whole package. What left no verdict is not waited for.
 func (b *bars) ended(e event) {
-	if b == nil || e.Test != "" {
+	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if lane := b.lane(e.Package); lane != nil {
-		lane.over = true
+	lane := b.lane(e.Package)
+	if lane == nil {
+		return
 	}
+	for _, bar := range b.all {
+		name, below := strings.CutPrefix(e.Test, bar.test)
+		if e.Test == "" && packageOf(bar.suites[0]) == path.Base(e.Package) || below && name == bar.current {
+			bar.current = ""
+		}
+		for _, suite := range bar.suites {
+			if below {
+				delete(lane.left, suite+" "+name)
+			}
+		}
+	}
+	lane.over = lane.over || e.Test == ""
 }
 
 // end takes the bars away.

@@ -61,7 +61,7 @@ func TestBarsCountWhatIsJudgedAndTextScrollsAbove(t *testing.T) {
 	x := expectation{cases: []expected{
 		{report.Scenario, "a", time.Minute}, {report.Scenario, "b", time.Minute},
 		{report.Law, "TestA", time.Minute},
-	}}
+	}, packages: map[string]packageTime{"scenarios": {0, true}, "properties": {0, true}}}
 	b := startBars(&out, x, tick)
 	text := drawn(t, &out, tick, "building the tests")
 	require.Contains(t, text, "  scenarios         "+strings.Repeat("─", barWidth)+" 0/2")
@@ -85,6 +85,9 @@ func TestBarsCountWhatIsJudgedAndTextScrollsAbove(t *testing.T) {
 	}
 	drawn(t, &out, tick, " 3/3\n")
 	b.ended(event{Action: "pass", Package: "webhooklab/scenarios"})
+	drawn(t, &out, tick, "about 60 s left ·")
+	b.ended(event{Action: "fail", Package: "webhooklab/properties", Test: "TestA"}) // no verdict
+	drawn(t, &out, tick, " 0/1\n", "nearly done")
 
 	b.Write([]byte("last words\n"))
 	done := make(chan struct{})

@@ -15,6 +15,7 @@ type lane struct {
 	current      string // the case in progress
 	since        time.Time
 	over         bool
+	measured     bool // an earlier run tells how long all of it takes
 }
 
 func newLane() *lane { return &lane{left: map[string]time.Duration{}} }
@@ -69,30 +70,69 @@ func (l *lane) remaining(now time.Time) time.Duration {
 	return left
 }
 
+// overdue tells that all of it took less the last time.
+func (l *lane) overdue(now time.Time) bool {
+	whole := time.Duration(float64(l.all+l.rest) * l.pace())
+	return !l.over && l.measured && !l.began.IsZero() && now.Sub(l.began) > whole+headStart
+}
+
 // An estimate is of the whole run.
 type estimate struct {
 	lanes map[string]*lane // by package, its last element
 	procs int              // how many lanes go on at once
 }
 
-// left is how long the run still takes, whether that is longer than it used to, and whether
-// anything is known about it.
-func (e estimate) left(now time.Time) (left time.Duration, slower, known bool) {
+// left is how long the run still takes, as far as that is known. It is all of it if every lane that
+// is not over was measured before.
+func (e estimate) left(now time.Time) (left time.Duration, all bool) {
 	sum := time.Duration(0)
+	all = true
 	for _, l := range e.lanes {
-		known = known || l.all+l.rest > 0
-		slower = slower || !l.over && l.pace() > 1.25
+		all = all && (l.over || l.measured)
 		d := l.remaining(now)
 		left = max(left, d)
 		sum += d
 	}
-	return max(left, sum/time.Duration(max(1, e.procs))), slower, known
+	return max(left, sum/time.Duration(max(1, e.procs))), all
 }
 
-// about says a time no more exactly than it is known.
+// any tells whether a lane is in such a state.
+func (e estimate) any(is func(*lane) bool) bool {
+	for _, l := range e.lanes {
+		if is(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// say tells how much is left, no more exactly than it is known, and whether that is more than the
+// last run led to expect.
+func (e estimate) say(now time.Time) string {
+	left, all := e.left(now)
+	slower := e.any(func(l *lane) bool { return !l.over && l.pace() > 1.25 })
+	switch text := about(left); {
+	case left < nearly && !all:
+		return "how much is left is not known"
+	case left < nearly && e.any(func(l *lane) bool { return l.overdue(now) }):
+		return "longer than last time"
+	case left < nearly:
+		return text
+	case !all:
+		return text + " at least"
+	case slower:
+		return text + ", slower than last time"
+	default:
+		return text
+	}
+}
+
+// nearly is too little to be counted in seconds.
+const nearly = 5 * time.Second
+
 func about(left time.Duration) string {
 	switch {
-	case left < 5*time.Second:
+	case left < nearly:
 		return "nearly done"
 	case left < 95*time.Second:
 		return fmt.Sprintf("about %d s left", 10*((left+5*time.Second)/(10*time.Second)))

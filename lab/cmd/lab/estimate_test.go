@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -64,23 +66,40 @@ func TestWhatNoVerdictTellsOfIsSpreadOverTheCases(t *testing.T) {
 
 func TestPackagesGoOnSideBySide(t *testing.T) {
 	e := estimate{lanes: map[string]*lane{}, procs: 2}
-	_, _, known := e.left(clock)
-	require.False(t, known)
 	for name, takes := range map[string]time.Duration{"a": 50, "b": 40, "c": 30} {
 		e.lanes[name] = newLane()
 		e.lanes[name].expect("case", takes*time.Second)
+		e.lanes[name].measured = true
 	}
-	left, slower, known := e.left(clock)
-	require.True(t, known)
-	require.False(t, slower)
+	left, all := e.left(clock)
 	require.Equal(t, time.Minute, left, "three lanes on two processors")
+	require.True(t, all)
 	e.lanes["c"].over = true
-	left, _, _ = e.left(clock)
+	left, _ = e.left(clock)
 	require.Equal(t, 50*time.Second, left, "the longest decides")
+}
 
-	e.lanes["b"].judged("case", 80*time.Second)
-	_, slower, _ = e.left(clock)
-	require.True(t, slower)
+// An estimate says what it rests on, and never that little is left when it does not know.
+func TestAnEstimateIsNoMoreThanWhatIsKnown(t *testing.T) {
+	a, b := newLane(), newLane()
+	e := estimate{lanes: map[string]*lane{"a": a, "b": b}, procs: 2}
+	require.Equal(t, "how much is left is not known", e.say(clock))
+	a.expect("case", 40*time.Second)
+	a.expect("other", 20*time.Second)
+	require.Equal(t, "about 60 s left at least", e.say(clock))
+
+	a.measured, b.measured = true, true
+	a.began, b.began = clock, clock
+	require.Equal(t, "about 60 s left", e.say(clock))
+	a.judged("case", 80*time.Second)
+	require.Equal(t, "about 40 s left, slower than last time", e.say(clock))
+	a.judged("other", 20*time.Second)
+	require.Equal(t, "nearly done", e.say(clock.Add(time.Second)))
+	require.Equal(t, "longer than last time", e.say(clock.Add(time.Hour)))
+	a.over, b.measured = true, false
+	require.Equal(t, "how much is left is not known", e.say(clock))
+	b.over = true
+	require.Equal(t, "nearly done", e.say(clock.Add(time.Hour)))
 }
 
 func expecting(t *testing.T, o options, earlier ...report.Entry) expectation {
@@ -109,13 +128,17 @@ func TestWhatIsExpected(t *testing.T) {
 		{Suite: report.Loop, Name: "retry_during_commit", Elapsed: 6 * time.Second, Runs: 30},
 		{Suite: report.Loop, Name: "there_is_no_such_scenario", Elapsed: time.Hour, Runs: 30},
 		{Suite: report.Law, Name: "TestA", Elapsed: 10 * time.Second, Runs: 7000},
-		{Suite: report.Law, Name: "TestB", Elapsed: 10 * time.Second, Runs: 3000},
+		{Suite: report.Law, Name: "TestB", Elapsed: 10 * time.Second, Runs: 2999},
+		{Suite: report.Law, Name: "TestFixed", Elapsed: 10 * time.Second, Runs: 1},
 		{Suite: report.Flawed, Name: "sin", Elapsed: time.Second, Runs: 1},
 	}
 	x := expecting(t, options{loops: 5, sequences: 1000}, earlier...)
 	require.Equal(t, []time.Duration{time.Second}, x.of(report.Scenario, "retry_during_commit"))
 	require.Equal(t, []time.Duration{time.Second}, x.of(report.Loop, "retry_during_commit"))
 	require.Equal(t, []time.Duration{time.Second}, x.of(report.Law, "TestA"))
+	require.Equal(t, []time.Duration{10 * time.Second}, x.of(report.Law, "TestFixed"))
+	require.Len(t, x.packages, 4)
+	require.False(t, x.packages["inbox"].known)
 	require.Equal(t, []time.Duration{unknownTakes}, x.of(report.Scenario, "exact_retry"))
 	require.Empty(t, x.of(report.Loop, "exact_retry"), "it is not concurrent")
 	require.Empty(t, x.of(report.Loop, "there_is_no_such_scenario"))
@@ -128,4 +151,23 @@ func TestWhatIsExpected(t *testing.T) {
 	x = expecting(t, options{replay: "retry_during_commit@1 a b"}, earlier...)
 	require.Equal(t, []time.Duration{time.Second}, x.of(report.Replay, "retry_during_commit"))
 	require.Len(t, x.cases, 1)
+}
+
+// What no verdict told of in the run before takes as long again.
+func TestWhatPackagesTakeBesideTheirVerdicts(t *testing.T) {
+	g := &gate{options: options{loops: 3, sequences: 300}, root: t.TempDir(), before: t.TempDir()}
+	require.NoError(t, report.Append(g.before, report.Entry{Suite: report.Law, Name: "TestA",
+		Elapsed: 20 * time.Second, Runs: 10000}))
+	events := `{"Action":"pass","Package":"webhooklab/properties","Elapsed":50}
+{"Action":"pass","Package":"webhooklab/lab/inbox","Elapsed":7}`
+	require.NoError(t, os.WriteFile(filepath.Join(g.before, testEvents), []byte(events), 0o644))
+	x := g.expect()
+	require.Equal(t, map[string]packageTime{
+		"properties": {30 * time.Second, true}, "inbox": {7 * time.Second, true},
+		"scenarios": {}, "webhook": {},
+	}, x.packages)
+	lane := x.estimate().lanes["properties"]
+	require.Equal(t, 600*time.Millisecond+30*time.Second, lane.remaining(clock))
+	g.law = "TestA"
+	require.Equal(t, map[string]packageTime{"properties": {0, true}}, g.expect().packages)
 }

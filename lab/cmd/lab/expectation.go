@@ -22,8 +22,14 @@ type expected struct {
 // An expectation is what a run will have to do, as far as that is known: the scenarios from their
 // list, everything else and all durations from earlier runs.
 type expectation struct {
-	cases   []expected
-	overall map[string]time.Duration // how long packages took, when all of them was run
+	cases    []expected
+	packages map[string]packageTime
+}
+
+// A packageTime is how long a package takes beside its verdicts, and whether that is known.
+type packageTime struct {
+	rest  time.Duration
+	known bool
 }
 
 // expect looks at the run before this one, and at the recorded one for what that did not run.
@@ -42,31 +48,56 @@ func (g *gate) expect() expectation {
 			known[e.Suite+" "+e.Name] = e
 		}
 	}
-	x := expectation{overall: map[string]time.Duration{}}
+	x := expectation{packages: g.packages()}
 	for _, e := range known {
 		if g.willRun(e.Suite, e.Name) {
 			x.cases = append(x.cases, expected{e.Suite, e.Name, e.Elapsed})
-		}
-	}
-	if g.whole() {
-		for name, seconds := range readTests(g.before).elapsed {
-			x.overall[name] = time.Duration(seconds * float64(time.Second))
 		}
 	}
 	x.addScenarios(g, known)
 	return x
 }
 
+// packages are those that will run, with what the run before says of them. A run that leaves most
+// of a package out has little in it that no verdict tells of.
+func (g *gate) packages() map[string]packageTime {
+	all := map[string]packageTime{}
+	elapsed := readTests(g.before).elapsed
+	judged := map[string]time.Duration{}
+	entries, _ := report.Read(g.before)
+	for _, e := range entries {
+		judged[packageOf(e.Suite)] += e.Elapsed
+	}
+	for _, argument := range g.whichTests() {
+		name, ours := strings.CutPrefix(argument, "./")
+		if !ours {
+			continue
+		}
+		name = filepath.Base(name)
+		took, known := elapsed[name]
+		rest := max(0, time.Duration(took*float64(time.Second))-judged[name])
+		all[name] = packageTime{rest, known}
+		if !g.whole() {
+			all[name] = packageTime{0, true}
+		}
+	}
+	return all
+}
+
 // whole tells that the run leaves nothing out.
 func (g *gate) whole() bool { return g.scenario == "" && g.law == "" && g.replay == "" }
+
+// fewest is how many sequences a law draws at least; one that has drawn fewer has a fixed number.
+const fewest = 20
 
 // scaled is how long a case will take that took so long with other loops or sequences.
 func (g *gate) scaled(e report.Entry, drawn int) time.Duration {
 	switch {
 	case (e.Suite == report.Loop || e.Suite == report.Free) && e.Runs > 0:
 		return e.Elapsed * time.Duration(g.loops) / time.Duration(e.Runs)
-	case e.Suite == report.Law && drawn > 0:
-		return time.Duration(float64(e.Elapsed) * float64(g.sequences) / float64(drawn))
+	case e.Suite == report.Law && drawn > 0 && e.Runs >= fewest:
+		runs := max(fewest, e.Runs*g.sequences/drawn)
+		return e.Elapsed * time.Duration(runs) / time.Duration(e.Runs)
 	}
 	return e.Elapsed
 }
@@ -131,19 +162,14 @@ func packageOf(suite string) string {
 // estimate begins one for what is expected.
 func (x expectation) estimate() estimate {
 	e := estimate{lanes: map[string]*lane{}, procs: runtime.GOMAXPROCS(0)}
-	laneOf := func(name string) *lane {
-		if e.lanes[name] == nil {
-			e.lanes[name] = newLane()
-		}
-		return e.lanes[name]
+	for name, p := range x.packages {
+		e.lanes[name] = newLane()
+		e.lanes[name].rest, e.lanes[name].measured = p.rest, p.known
 	}
 	for _, c := range x.cases {
-		name := packageOf(c.suite)
-		laneOf(name).expect(c.suite+" "+c.name, c.takes)
-	}
-	for name, d := range x.overall {
-		l := laneOf(name)
-		l.rest = max(0, d-l.all)
+		if lane := e.lanes[packageOf(c.suite)]; lane != nil {
+			lane.expect(c.suite+" "+c.name, c.takes)
+		}
 	}
 	return e
 }

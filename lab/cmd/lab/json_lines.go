@@ -57,6 +57,7 @@ type jsonEntry struct {
 	Offences  []jsonOffence `json:"offences,omitempty"`
 	Schedule  string        `json:"schedule,omitempty"`
 	Again     string        `json:"again,omitempty"`
+	Scene     string        `json:"scene,omitempty"`
 	*jsonOrders
 }
 
@@ -135,7 +136,7 @@ func (j *jsonLines) verdict(kind string, e report.Entry, orders *jsonOrders) {
 		Reason: e.Reason, Detail: e.Detail, Schedule: e.Schedule(), jsonOrders: orders,
 	}
 	if e.Failed() {
-		line.Again = e.Again(j.seed)
+		line.Again, line.Scene = e.Again(j.seed), e.Scene()
 		for _, o := range e.Offences {
 			file, n := j.places.Find(e, o)
 			line.Offences = append(line.Offences, jsonOffence{o.Verdict, o.Law, o.Text, file, n})

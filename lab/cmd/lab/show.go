@@ -24,7 +24,7 @@ func (g *gate) startShow() *show {
 		s.bars = startBars(g.human(), g.expect(), nil)
 		s.Writer = s.bars
 	}
-	s.story = story{out: s.Writer, colours: g.colours(), seed: g.seed}
+	s.story = story{out: s.Writer, dir: g.dir, colours: g.colours(), seed: g.seed}
 	return s
 }
 

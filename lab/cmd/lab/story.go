@@ -15,6 +15,7 @@ import (
 // is known of what did not hold.
 type story struct {
 	out     io.Writer
+	dir     string // of the evidence
 	colours bool
 	seed    uint64
 }
@@ -49,10 +50,22 @@ func (s story) tell(e report.Entry) {
 	line := fmt.Sprintf("%s  %-8s  %-36s  %s", mark, e.Suite, e.Name, measured(e))
 	line = strings.TrimRight(line, " ") + "\n"
 	if e.Failed() {
-		told := strings.TrimRight(report.Printable(report.Told(e, s.seed)), "\n")
-		line += "    " + strings.ReplaceAll(told, "\n", "\n    ") + "\n"
+		line += s.inFull(e)
 	}
 	io.WriteString(s.out, line) //nolint:errcheck // a person's screen
+}
+
+// inFull is all that is known of a failure: what the sessions did last, which law that broke and
+// how, the schedule, and the line that repeats it.
+func (s story) inFull(e report.Entry) string {
+	var b strings.Builder
+	for _, step := range report.FailingPhase(s.dir, e) {
+		fmt.Fprintf(&b, "    | %s\n", step)
+	}
+	for line := range strings.Lines(report.Told(e, s.seed)) {
+		b.WriteString("    " + line)
+	}
+	return report.Printable(b.String())
 }
 
 // measured is how long it took, how often it was run and how often sessions met; of what was not

@@ -41,6 +41,23 @@ NOT JUDGED  law       TestShuffled                            0.00 s
 held        explored  two_copies                              1.50 s, 12 runs, orders: 12 explored, 8 left
 `
 
+// The last steps of what failed stand before the reasons.
+func TestAStoryShowsTheFailingPhase(t *testing.T) {
+	dir := t.TempDir()
+	failed := lab.Report{
+		Scenario: "deadlock", Verdict: lab.VerdictInvalid,
+		Transcript: "scenario deadlock\nlaw: x\n\nfirst: COMMIT  -- COMMIT\n(stopped: lost)\n\nevents: 0\n",
+		Offences: []lab.Offence{{Verdict: lab.VerdictInvalid,
+			Text: report.KeptScene("lost", dir+"/scenes/deadlock")}},
+	}
+	require.NoError(t, report.Save(dir, failed, ""))
+	var out bytes.Buffer
+	story{out: &out, dir: dir}.tell(report.Entry{Suite: report.Scenario, Name: "deadlock",
+		Verdict: lab.VerdictInvalid, Offences: failed.Offences})
+	require.Contains(t, out.String(), "\n    | first: COMMIT  -- COMMIT\n    | (stopped: lost)\n"+
+		"    offence: lost\n")
+}
+
 // What held is one line, what did not is told in full, and nothing of it steers the terminal.
 func TestAStoryTellsOneLineOfWhatHeldAndAllOfWhatDidNot(t *testing.T) {
 	var out bytes.Buffer
