@@ -119,9 +119,9 @@ func laws() string {
 func trackRecord() string {
 	var b strings.Builder
 	for _, fault := range scenarios.TrackRecord {
-		shown := "the project's own code, in `lab/flawed/driver_repeats`"
-		if fault.Sin != "" {
-			shown = "the same mistake, `" + fault.Sin + "`"
+		shown := "the same mistake, `" + fault.Sin + "`"
+		if fault.Code != "" {
+			shown = "the project's own code, `" + fault.Code + "`"
 		}
 		fmt.Fprintf(&b, "- [%s](%s): %s.\n  Right: %s. Shown by %s:\n  `%s`\n",
 			fault.Project, fault.Address, fault.Happens, fault.Right, shown, fault.Replay)

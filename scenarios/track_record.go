@@ -9,11 +9,10 @@ type PublicFault struct {
 	Right   string // what must come of it instead
 	Replay  string // the schedule that shows it: scenario@seed step step …
 
-	// Receiver is what is put through the scenario. Driver is a receiver of lab/flawed/driver_repeats,
-	// which runs the project's own code; Sin is a receiver of lab/flawed, which makes the same
-	// mistake.
-	Driver string
-	Sin    string
+	// What is put through the scenario: Code is a program of lab/flawed and its argument, which runs
+	// the project's own code; Sin is a receiver of lab/flawed, which makes the same mistake.
+	Code string
+	Sin  string
 }
 
 // TrackRecord is every such fault, those that run the project's own code first.
@@ -24,7 +23,7 @@ var TrackRecord = []PublicFault{
 		Happens: "the acknowledgement of an INSERT is lost, the driver calls the statement unsent, " +
 			"and database/sql runs it again: two rows, no error",
 		Right:  "an error, once, and one row",
-		Driver: "pgx_exec",
+		Code:   "driver_repeats pgx_exec",
 		Replay: "driver_statement_ack_lost@1 sender/INSERT+effect!ack_lost=FIN sender/INSERT+effect",
 	},
 	{
@@ -32,8 +31,8 @@ var TrackRecord = []PublicFault{
 		Address: "https://github.com/jackc/pgx/blob/v5.13.0/CHANGELOG.md",
 		Happens: "the acknowledgement of COMMIT is lost and SafeToRetry says true: " +
 			"who believes it makes the change twice",
-		Right:  "SafeToRetry says false, and one row",
-		Driver: "pgx_commit",
+		Right: "SafeToRetry says false, and one row",
+		Code:  "driver_repeats pgx_commit",
 		Replay: "driver_commit_ack_lost@1 sender/INSERT+effect sender/COMMIT!ack_lost=FIN " +
 			"sender/INSERT+effect sender/COMMIT",
 	},
@@ -43,7 +42,7 @@ var TrackRecord = []PublicFault{
 		Happens: "a connection that breaks after the statement was sent is reported as one that " +
 			"was bad before, and database/sql runs the INSERT again: two rows, no error",
 		Right:  "an error, once, and one row",
-		Driver: "pq_exec",
+		Code:   "driver_repeats pq_exec",
 		Replay: "driver_statement_ack_lost@1 sender/INSERT+effect!ack_lost=FIN sender/INSERT+effect",
 	},
 	{
@@ -52,13 +51,10 @@ var TrackRecord = []PublicFault{
 		Happens: "a job completes after the rescuer has looked and before it writes: " +
 			"the completed job is made to run again",
 		Right: "what was completed stays so: the rescue asks again in the statement that writes",
-		Sin:   "recovery_of_a_stale_read",
-		Replay: "leased_completed_before_recovery@1 sender/INSERT+webhook_receipt " +
-			"sender/INSERT+webhook_delivery sender/COMMIT " +
-			"worker/UPDATE+webhook_receipt worker/COMMIT " +
-			"keeper/SELECT+webhook_receipt worker/INSERT+effect " +
-			"worker/UPDATE+webhook_receipt worker/COMMIT " +
-			"keeper/UPDATE+webhook_receipt",
+		Code:  "river_rescue",
+		Replay: "job_completed_before_rescue@1 sender/INSERT+river_job sender/SELECT+topic_to_notify " +
+			"sender/COMMIT worker/UPDATE+river_job worker/SELECT+river_job rescuer/SELECT+river_job " +
+			"worker/SELECT+river_job rescuer/UPDATE+river_job",
 	},
 	{
 		Project: "laravel/cashier-stripe",
