@@ -87,12 +87,13 @@ func TestLawsCatchSinsAgainstReceipts(t *testing.T) {
 // saints are the reference, and a sound receiver that is built like the flawed ones: it is the sin
 // that is caught.
 func (g guilty) saints(t *testing.T) []*crew {
-	all := []*crew{newCrew(t, g.suite, g.suite.Receiver, g.alter)}
+	sound := flawed.HandlerWithoutSin(scenarios.Change)
 	if g.suite.Name == scenarios.LeasedSuite.Name {
-		sound := refusing(flawed.ClerkWithoutSin(scenarios.Change))
-		all = append(all, newCrew(t, g.suite, sound, g.alter))
+		sound = refusing(flawed.ClerkWithoutSin(scenarios.Change))
 	}
-	return all
+	return []*crew{
+		newCrew(t, g.suite, g.suite.Receiver, g.alter), newCrew(t, g.suite, sound, g.alter),
+	}
 }
 
 func (g guilty) caughtByScript(t *testing.T, saints []*crew) {

@@ -99,7 +99,6 @@ var (
 	dead      = lab.Answer{Outcome: "dead", Acked: true}
 	requeued  = lab.Answer{Outcome: "requeued", Acked: true}
 	released  = lab.Answer{Outcome: "released", Acked: true}
-	beaten    = lab.Answer{Outcome: "heartbeat", Acked: true}
 	leaseLost = lab.Answer{Outcome: "lease lost"}
 )
 

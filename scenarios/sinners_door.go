@@ -28,6 +28,12 @@ var doorSinners = []Sinner{
 		Receiver: doorWith(flawed.DoorFirstSignatureOnly),
 	},
 	{
+		Name: "door_last_signature_only", Scenario: "door_rotated_secret",
+		Kind: "one of several signatures", Same: "door_first_signature_only",
+		Harm:     "no event is let in while the sender rotates its secret",
+		Receiver: doorWith(flawed.DoorLastSignatureOnly),
+	},
+	{
 		Name: "door_source_from_body", Scenario: "door_source_in_body",
 		Kind:     "key without tenant or endpoint",
 		Harm:     "a tenant writes into the events of another",

@@ -27,7 +27,7 @@ var snapshotSinners = []Sinner{
 	{
 		Name: "lock_of_a_session", Scenario: "retry_during_commit",
 		Kind:     "session lock behind a pooler",
-		Harm:     "locks that nobody gives back pile up, and copies hang until the pool restarts",
+		Harm:     "locks that nobody gives back pile up, and copies fail until the pool restarts",
 		Receiver: flawed.LockOfASession,
 	},
 	{
@@ -172,7 +172,7 @@ var snapshotSinners = []Sinner{
 	{
 		Name: "purged_too_early", Scenario: "retry_after_days",
 		Kind:     "purge reopens the window",
-		Harm:     "a sender's last retries are new events, and take effect twice",
+		Harm:     "a sender's last retries are accepted as new events",
 		Receiver: flawed.PurgedTooEarly, Alter: flawed.PurgedTooEarlyAlter,
 	},
 	{

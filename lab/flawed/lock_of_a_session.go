@@ -13,9 +13,10 @@ import (
 // it stays, and every copy waits for it until somebody restarts the pool.
 var LockOfASession = with(func(s *steps) {
 	s.receive = func(ctx context.Context, r *receiver, d lab.Delivery) (a lab.Answer, err error) {
+		const bounded = `SELECT set_config('lock_timeout', '3s', false), pg_advisory_lock`
 		const key = `(hashtextextended($1 || ' ' || $2, 0))`
 		err = pgx.BeginTxFunc(ctx, r.pool, readCommitted, func(tx pgx.Tx) error {
-			_, err := r.pool.Exec(ctx, `SELECT pg_advisory_lock`+key, d.Source, d.EventID)
+			_, err := r.pool.Exec(ctx, bounded+key, d.Source, d.EventID)
 			if err == nil {
 				a, err = r.accept(ctx, tx, d)
 			}
