@@ -235,8 +235,10 @@ func TestServeKeepsEveryByte(t *testing.T) {
 		"a snapshot": {Source: "shop", EventID: "evt", ObjectID: "order", Revision: 1<<63 - 1,
 			Snapshot: []byte(`{"a": "\u0000 <&> 💌"}`)},
 		"empty is not nothing": {Snapshot: []byte{}, Payload: []byte{}, Body: []byte{}},
-		"hostile":              {Source: "\xff", EventID: "\x00", Type: "\xc0\x80", Body: []byte("\x80\n")},
-		"like its own escape":  {EventID: `{"base64":"/w=="}`},
+		"hostile": {
+			Source: "\xff", EventID: "\x00", Type: "\xc0\x80", Body: []byte("\x80\n"),
+		},
+		"like its own escape": {EventID: `{"base64":"/w=="}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := echo{make(chan lab.Delivery, 1)}
