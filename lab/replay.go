@@ -25,14 +25,24 @@ func (f *follower) next(at position) (Step, bool) {
 			f.taken+1, want.Session)
 		return Step{}, true
 	}
-	bare := want
-	bare.Fault = Fault{}
-	if !slices.Contains(at.enabled, bare) {
+	i := slices.IndexFunc(at.enabled, want.fits)
+	if i < 0 {
 		f.nofit = fmt.Sprintf("step %d is %s, but %s", f.taken+1, want, at.lab.label())
 		return Step{}, true
 	}
 	f.steps, f.taken = f.steps[1:], f.taken+1
-	return want, true
+	step := at.enabled[i]
+	step.Fault = want.Fault
+	return step, true
+}
+
+// fits: the step that can be taken is the one that is wanted, whatever befalls it.
+func (s Step) fits(can Step) bool {
+	if s.Kind == StepRelease && s.What == "" {
+		s.What = can.What
+	}
+	s.Fault = can.Fault
+	return s == can
 }
 
 func (f *follower) wake(free []Step) Step {
@@ -49,7 +59,9 @@ func (f *follower) passed(passage) {}
 // A Replayed schedule is one that was run again.
 type Replayed struct {
 	Report Report
-	NoFit  string // why it could not be followed; "": it was, to its end
+	Ran    Schedule // what was really run
+	NoFit  string   // why it could not be followed; "": it was, to its end
+	Ended  bool     // it was followed until the program ended, and steps were left over
 }
 
 // Replay runs one schedule of a program again and judges it.
@@ -63,7 +75,9 @@ func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
 	}
 	defer func() { l.gates.again(before) }()
 	done := l.playProgram(ctx, p, f)
+	r := Replayed{Ran: x.schedule(l.lastSteps)}
 	if f.nofit == "" && len(f.steps) > 0 {
+		r.Ended = true
 		rest := make([]string, len(f.steps))
 		for i, step := range f.steps {
 			rest[i] = step.String()
@@ -72,11 +86,11 @@ func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
 	}
 	x.batch = []leaf{{played: done, schedule: s}}
 	x.judge(ctx)
-	r := Replayed{Report: done.report, NoFit: f.nofit}
+	r.Report, r.NoFit = done.report, f.nofit
 	if len(x.done.Failures) > 0 {
 		r.Report = x.done.Failures[0].Report
 	}
-	r.Report.Schedule = s.String()
+	r.Report.Schedule = r.Ran.String()
 	return r
 }
 

@@ -17,7 +17,7 @@ type Step struct {
 	Session string
 	Lane    int // 0 but for the second, third … command that a session holds at once
 	Kind    StepKind
-	What    string // label of the command
+	What    string // label of the command; "" in a schedule written by hand: whichever it is
 	Fault   Fault
 }
 
@@ -90,8 +90,10 @@ func (s Step) String() string {
 		return name + "~wake"
 	case StepOpen:
 		name += "~open"
-	default:
-		name += ":" + strings.ReplaceAll(s.What, " ", "+")
+	case StepRelease:
+		if s.What != "" {
+			name += ":" + strings.ReplaceAll(s.What, " ", "+")
+		}
 	}
 	if s.Fault.Kind != NoFault {
 		name += "!" + s.Fault.String()
@@ -128,7 +130,7 @@ func (s Schedule) String() string {
 var (
 	scheduleHead = regexp.MustCompile(`^([a-z0-9_]+)(?:\[([a-z0-9_.,]+)\])?@([0-9]+)$`)
 	scheduleStep = regexp.MustCompile(
-		`^([a-z0-9_]+)(?:#([0-9]+))?(?:~(wake|open)|:([^!\s]+))(?:!([a-z_]+)(?:=(FIN|RST|hang))?)?$`)
+		`^([a-z0-9_]+)(?:#([0-9]+))?(?:~(wake|open)|:([^!\s]+))?(?:!([a-z_]+)(?:=(FIN|RST|hang))?)?$`)
 )
 
 // ParseSchedule reads a line as String writes it. Its errors name the word that is wrong.

@@ -59,10 +59,8 @@ var SnapshotPrograms = []lab.Program{
 			does("writer", lab.RunsSQL(rowThenKeyOf...))},
 		Answers: []string{"applied ERROR 23505", "applied ERROR 40P01", "duplicate done"}},
 	{Name: "json_written_otherwise", Law: "JSON is compared as JSON, not as text or as floats",
-		Sessions: []lab.Actor{actor("sender", jsonAs(jsonOne), jsonAs(jsonTwo), jsonAs(jsonThree)),
-			actor("other", paid)},
-		Answers: []string{"applied duplicate reused event id reused event id",
-			"reused event id reused event id reused event id applied"}},
+		Sessions: []lab.Actor{actor("sender", jsonAs(jsonOne), jsonAs(jsonTwo), jsonAs(jsonThree))},
+		Answers:  []string{"applied duplicate reused event id"}},
 	{Name: "broken_shapes", Law: "what breaks the shape is refused at once and leaves no trace",
 		Sessions: []lab.Actor{actor("sender", append(brokenShapes(), paid)...)},
 		Answers: []string{"invalid invalid invalid invalid invalid invalid invalid invalid invalid " +

@@ -1,0 +1,255 @@
+package scenarios_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"webhooklab/lab"
+	"webhooklab/lab/postgres"
+	"webhooklab/lab/report"
+	"webhooklab/scenarios"
+)
+
+// explorable is the suite on clones without the audit: what its triggers write would make every two
+// changes of one table depend on each other.
+func explorable(suite scenarios.Suite) scenarios.Suite {
+	suite.Audit, suite.Audited = "", nil
+	return suite
+}
+
+// programs are those that LAB_SCENARIO matches; all without it.
+func programs(t *testing.T, suite scenarios.Suite) (some []lab.Program) {
+	t.Helper()
+	chosen(t, suite)
+	filter, err := regexp.Compile(os.Getenv("LAB_SCENARIO"))
+	require.NoError(t, err, "LAB_SCENARIO")
+	for _, p := range suite.Programs {
+		if filter.MatchString(p.Name) {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+// The reference keeps its promises in every order of every program, the tree is exhausted, and each
+// answer that the program allows was given in some order.
+func TestEveryOrder(t *testing.T) {
+	for _, suite := range scenarios.Suites {
+		b := bench(t, postgres.Fast, explorable(suite), scenarios.Options{Seed: seed()})
+		for _, p := range programs(t, suite) {
+			t.Run(p.Name, func(t *testing.T) {
+				if testing.Short() && len(p.Sessions) > 2 {
+					t.Skip("three sessions are left out under -short")
+				}
+				e := b.Explore(t.Context(), lab.Exploration{Program: p})
+				require.NoError(t, report.AppendExplored(os.Getenv("LAB_LOGS"),
+					scenarios.Told(suite.Name, e)))
+				clean(t, e)
+				require.True(t, e.Complete(), "%d branches are left", e.Left)
+				require.Equal(t, sorted(p.Answers), answersOf(e), "the answers of some order")
+				t.Log(counts(e))
+			})
+		}
+	}
+}
+
+// Reduction loses nothing: the whole tree of each pair of sessions, and of one program of three for
+// each receiver, ends in the same answers and rows as the reduced one.
+func TestReductionLosesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole trees are left out under -short")
+	}
+	for _, suite := range scenarios.Suites {
+		b := bench(t, postgres.Fast, explorable(suite), scenarios.Options{Seed: seed()})
+		triple := false
+		for _, p := range programs(t, suite) {
+			if len(p.Sessions) == 1 || len(p.Sessions) > 2 && triple {
+				continue
+			}
+			triple = triple || len(p.Sessions) > 2
+			t.Run(p.Name, func(t *testing.T) {
+				reduced := b.Explore(t.Context(), lab.Exploration{Program: p})
+				whole := b.Explore(t.Context(), lab.Exploration{Program: p, Whole: true})
+				clean(t, reduced)
+				clean(t, whole)
+				require.True(t, whole.Complete() && reduced.Complete())
+				require.Equal(t, keys(whole.States), keys(reduced.States))
+				require.LessOrEqual(t, reduced.Explored, whole.Explored)
+				t.Logf("whole: %s\nreduced: %s", counts(whole), counts(reduced))
+			})
+		}
+	}
+}
+
+// The whole tree holds each feasible order once: as many as an enumeration finds that knows nothing
+// of trees, by trying all words of the right letters.
+func TestWholeTreeIsEveryFeasibleOrder(t *testing.T) {
+	for _, name := range []string{"two_copies", "two_revisions", "late_and_next", "two_objects",
+		"email_and_its_message", "leased_two_copies"} {
+		t.Run(name, func(t *testing.T) {
+			suite, p, err := scenarios.ProgramNamed(name)
+			require.NoError(t, err)
+			b := bench(t, postgres.Fast, explorable(suite), scenarios.Options{Seed: seed()})
+			whole := b.Explore(t.Context(), lab.Exploration{Program: p, Whole: true})
+			clean(t, whole)
+
+			longest := map[string]int{}
+			for _, line := range feasible(t, b, p, lengths(t, b, p)) {
+				longest[line]++
+			}
+			require.Len(t, longest, whole.Explored)
+		})
+	}
+}
+
+// lengths is how many steps each session needs at most, by running the sessions in turn both ways.
+func lengths(t *testing.T, b *scenarios.Bench, p lab.Program) (n [2]int) {
+	for i := range 2 {
+		first, second := p.Sessions[i].Name, p.Sessions[1-i].Name
+		r := b.Replay(t.Context(), p, lab.Schedule{Program: p.Name})
+		if i == 1 {
+			r = b.Replay(t.Context(), p, lab.Schedule{Program: p.Name,
+				Steps: slices.Repeat([]lab.Step{{Session: first}}, counted(r, second))})
+		}
+		n[i] = max(n[i], counted(r, first))
+		n[1-i] = max(n[1-i], counted(r, second))
+	}
+	return n
+}
+
+func counted(r lab.Replayed, session string) (n int) {
+	for _, s := range r.Ran.Steps {
+		if s.Session == session {
+			n++
+		}
+	}
+	return n
+}
+
+// feasible tries every word of so many letters, and gives the orders that were really run.
+func feasible(t *testing.T, b *scenarios.Bench, p lab.Program, n [2]int) (lines []string) {
+	var try func(word []lab.Step, left [2]int)
+	try = func(word []lab.Step, left [2]int) {
+		if left == [2]int{} {
+			r := b.Replay(t.Context(), p, lab.Schedule{Program: p.Name, Steps: word})
+			if r.NoFit == "" || r.Ended {
+				lines = append(lines, r.Ran.String())
+			}
+			return
+		}
+		for i := range 2 {
+			if left[i] > 0 {
+				rest := left
+				rest[i]--
+				try(append(slices.Clone(word), lab.Step{Session: p.Sessions[i].Name}), rest)
+			}
+		}
+	}
+	try(nil, n)
+	return lines
+}
+
+// A schedule that is replayed gives the same transcript, verdict and answers every time; an audit
+// runs each twice and names what varied.
+//
+// LAB_REPLAYS asks for so many rounds over whole trees, for a night.
+func TestReplayIsExact(t *testing.T) {
+	n, budget := 1, 30
+	if rounds := os.Getenv("LAB_REPLAYS"); rounds != "" {
+		var err error
+		n, err = strconv.Atoi(rounds)
+		require.NoError(t, err, "LAB_REPLAYS")
+		budget = 0
+	}
+	for _, suite := range scenarios.Suites {
+		b := bench(t, postgres.Fast, explorable(suite), scenarios.Options{Seed: seed()})
+		for _, p := range programs(t, suite) {
+			if len(p.Sessions) != 2 {
+				continue
+			}
+			t.Run(p.Name, func(t *testing.T) {
+				for range n {
+					e := b.Explore(t.Context(), lab.Exploration{Program: p, Audit: true, Budget: budget})
+					clean(t, e)
+					require.Empty(t, e.Varied, strings.Join(e.Varied, "\n"))
+				}
+			})
+		}
+	}
+}
+
+// Three sessions of snapshots are complete, by reduction, in a moment.
+func BenchmarkThreeSessions(b *testing.B) {
+	for _, name := range []string{"three_revisions", "three_copies", "two_copies_and_a_revision"} {
+		b.Run(name, func(b *testing.B) {
+			suite, p, err := scenarios.ProgramNamed(name)
+			require.NoError(b, err)
+			lb := bench(b, postgres.Fast, explorable(suite), scenarios.Options{Seed: 7})
+			for b.Loop() {
+				e := lb.Explore(b.Context(), lab.Exploration{Program: p})
+				require.True(b, e.Complete() && e.Verdict == lab.VerdictValid)
+			}
+		})
+	}
+}
+
+// Schedules a second, judged, without reduction.
+func BenchmarkExplore(b *testing.B) {
+	for _, name := range []string{"two_revisions", "two_copies", "three_revisions"} {
+		b.Run(name, func(b *testing.B) {
+			suite, p, err := scenarios.ProgramNamed(name)
+			require.NoError(b, err)
+			lb := bench(b, postgres.Fast, explorable(suite), scenarios.Options{Seed: 7})
+			n, spent := 0, time.Duration(0)
+			for b.Loop() {
+				e := lb.Explore(b.Context(), lab.Exploration{Program: p, Whole: true, Budget: 200})
+				n, spent = n+e.Explored, spent+e.Elapsed
+			}
+			b.ReportMetric(float64(n)/spent.Seconds(), "schedules/s")
+		})
+	}
+}
+
+// clean demands that nothing was broken, and shows the first failure.
+func clean(t *testing.T, e lab.Explored) {
+	t.Helper()
+	if e.Verdict == lab.VerdictNotRun {
+		t.Skip(e.Failures[0].Report.Offences[0].Text)
+	}
+	if e.Verdict != lab.VerdictValid {
+		f := e.Failures[0]
+		t.Fatalf("%s\n%s", f.Schedule, f.Report)
+	}
+}
+
+func counts(e lab.Explored) string {
+	return fmt.Sprintf("%v orders, %d explored, %d cut, %d pruned, %d left, %d ends, %v (%.0f/s)",
+		e.Orders, e.Explored, e.Cut, e.Pruned, e.Left, len(e.States), e.Elapsed,
+		float64(e.Explored+e.Cut)/e.Elapsed.Seconds())
+}
+
+func answersOf(e lab.Explored) []string { return keys(e.Outcomes) }
+
+func keys(m map[string]int) []string {
+	var all []string
+	for k := range m {
+		all = append(all, k)
+	}
+	sort.Strings(all)
+	return all
+}
+
+func sorted(all []string) []string {
+	all = slices.Clone(all)
+	sort.Strings(all)
+	return all
+}

@@ -1,0 +1,36 @@
+package scenarios
+
+import (
+	"webhooklab/lab"
+	"webhooklab/lab/report"
+)
+
+// Told is an exploration as a run's evidence keeps it.
+func Told(suite string, e lab.Explored) report.Explored {
+	told := report.Explored{
+		Program: e.Program, Suite: suite, Law: e.Law, Verdict: e.Verdict, Explored: e.Explored,
+		Pruned: e.Pruned + e.Cut, Left: e.Left, ElapsedMS: float64(e.Elapsed.Microseconds()) / 1e3,
+	}
+	if e.Orders != nil && e.Orders.IsInt64() {
+		told.Orders = int(e.Orders.Int64())
+	}
+	if e.Left > 0 {
+		told.Reason = "the budget ended; " + e.Bound
+	}
+	for _, f := range e.Failures {
+		told.Failures = append(told.Failures, failureOf(f))
+	}
+	return told
+}
+
+func failureOf(f lab.Failure) report.ExploredFailure {
+	line := f.Schedule.String()
+	if f.Shrunk != nil {
+		line = f.Shrunk.String()
+	}
+	told := report.ExploredFailure{Line: line, Transcript: f.Report.Transcript, Trace: f.Report.Trace}
+	if len(f.Report.Offences) > 0 {
+		told.Law, told.Text = f.Report.Offences[0].Law, f.Report.Offences[0].Text
+	}
+	return told
+}
