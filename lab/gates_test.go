@@ -3,6 +3,8 @@ package lab_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -165,7 +167,8 @@ func TestRacesInsideAStatement(t *testing.T) {
 			b := insideBench(t, inOneStatement(c.sql, c.none))
 			found, foundWithout := 0, 0
 			for range 30 {
-				gated, control := b.ExploreGated(t.Context(), lab.Exploration{Program: c.program})
+				gated, control := b.ExploreGated(t.Context(),
+					lab.Exploration{Program: c.program, Whole: true, Stop: 100})
 				require.True(t, gated.Complete() && control.Complete())
 				require.Positive(t, gated.Gates)
 				require.Zero(t, control.Gates)
@@ -175,9 +178,22 @@ func TestRacesInsideAStatement(t *testing.T) {
 			t.Logf("found %d of 30 with gates, %d without", found, foundWithout)
 			require.Equal(t, map[bool]int{true: 0, false: 30}[c.sound], found)
 			require.Zero(t, foundWithout)
+			reducesSoundly(t, b, c.program)
 		})
 	}
 }
+
+// reducesSoundly demands that what is left out by reduction ends as something that is not.
+func reducesSoundly(t *testing.T, b *scenarios.Bench, p lab.Program) {
+	t.Helper()
+	whole := b.Explore(t.Context(), lab.Exploration{Program: p, Gated: true, Whole: true, Stop: 1000})
+	less := b.Explore(t.Context(), lab.Exploration{Program: p, Gated: true, Stop: 1000})
+	require.True(t, whole.Complete() && less.Complete())
+	require.Equal(t, endings(whole.States), endings(less.States))
+	t.Logf("%d orders, %d after reduction", whole.Explored, less.Explored)
+}
+
+func endings(states map[string]int) []string { return slices.Sorted(maps.Keys(states)) }
 
 func broken(t *testing.T, e lab.Explored) int {
 	t.Helper()
