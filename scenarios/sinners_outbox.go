@@ -5,7 +5,8 @@ import "webhooklab/lab/flawed"
 var outboxSinners = []Sinner{
 	{
 		Name: "outbox_row_after_commit", Scenario: "outbox_crash_before_enqueue",
-		Kind: "two transactions where one is needed", Law: "message_iff_change",
+		Kind: "two transactions where one is needed", Same: "projection_outside_transaction",
+		Law:      "message_iff_change",
 		Harm:     "what dies in between is a change that nobody outside ever hears of",
 		Receiver: flawed.OutboxRowAfterCommit,
 	},
