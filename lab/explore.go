@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"os"
 	"time"
 )
 
@@ -55,6 +54,14 @@ type Failure struct {
 	Schedule Schedule
 	Report   Report
 	Shrunk   *Schedule // the smallest that still breaks the same; nil: not tried
+}
+
+// Line is the schedule that shows it again, the shrunk one if there is one.
+func (f Failure) Line() string {
+	if f.Shrunk != nil {
+		return f.Shrunk.String()
+	}
+	return f.Schedule.String()
 }
 
 // Complete says whether every order was run or is equivalent to one that was.
@@ -111,12 +118,6 @@ func (l *Lab) openPrints(ctx context.Context, want Exploration) (err error) {
 
 func (l *Lab) closePrints() {
 	if l.prints != nil {
-		if os.Getenv("SHAPES") != "" {
-			for sql, s := range l.prints.shapes {
-				fmt.Printf("SHAPE %+v %.50q\n", *s, sql)
-			}
-			fmt.Println(l.prints.scanned)
-		}
 		l.prints.close()
 		l.prints = nil
 	}

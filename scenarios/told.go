@@ -24,11 +24,7 @@ func Told(suite string, e lab.Explored) report.Explored {
 }
 
 func failureOf(f lab.Failure) report.ExploredFailure {
-	line := f.Schedule.String()
-	if f.Shrunk != nil {
-		line = f.Shrunk.String()
-	}
-	told := report.ExploredFailure{Line: line, Transcript: f.Report.Transcript, Trace: f.Report.Trace}
+	told := report.ExploredFailure{Line: f.Line(), Transcript: f.Report.Transcript, Trace: f.Report.Trace}
 	if len(f.Report.Offences) > 0 {
 		told.Law, told.Text = f.Report.Offences[0].Law, f.Report.Offences[0].Text
 	}

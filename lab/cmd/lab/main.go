@@ -29,6 +29,10 @@ func command(args []string, out, errs io.Writer) int {
 	switch args[0] {
 	case "run":
 		return runCommand(ctx, args[1:], out, errs)
+	case "explore":
+		return exploreCommand(ctx, args[1:], out, errs)
+	case "replay":
+		return replayCommand(ctx, args[1:], out, errs)
 	case "install":
 		return installCommand(ctx, args[1:], errs)
 	case "reconcile":
@@ -42,7 +46,7 @@ func command(args []string, out, errs io.Writer) int {
 		return report.ExitHeld
 	}
 	fmt.Fprintf(errs, "lab: there is no command %q; "+
-		"want run, install, reconcile, serve or help\n", args[0])
+		"want run, explore, replay, install, reconcile, serve or help\n", args[0])
 	return report.ExitUnjudged
 }
 
