@@ -10,6 +10,7 @@ func (l *Lab) Fired(s *Session, f *toxiproxy.Fault) {
 		l.give(VerdictUnknown, "the fault of %s fired %d times and let %d bytes through, want 1 and 0",
 			s.Name, f.Fired(), f.Leaked())
 	}
+	l.trace.hop(s.Name, f)
 	l.History.Note(s.Name, "fault", f.At.String()+", "+f.Close.String())
 }
 

@@ -51,7 +51,8 @@ type TracedCommand struct {
 	Fault      string                `json:"fault,omitempty"`
 	Struck     time.Duration         `json:"struck,omitempty"` // by the fault
 
-	seq uint64 // of its sending, or of what it met instead
+	seq uint64           // of its sending, or of what it met instead
+	by  *toxiproxy.Fault // that struck it
 }
 
 // End is when the command was over: answered or struck, 0 if it was neither.

@@ -190,3 +190,20 @@ func TestTheTraceOfWhatIsBesideTheCommands(t *testing.T) {
 	require.Equal(t, "cut", last.Session)
 	require.Less(t, trace.Own[1].At, last.At)
 }
+
+// A fault on a wire in front of the receiver is marked when it struck, not when it was proved.
+func TestATraceMarksFaultsBeforeTheReceiver(t *testing.T) {
+	b, err := stage.Bench(t.Context(), postgres.Fast, scenarios.DoorSuite, scenarios.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close(context.Background())) })
+	r := b.Run(t.Context(), scenarios.DoorResponseLostFIN)
+	require.Equal(t, lab.VerdictValid, r.Verdict, r.String())
+	require.Len(t, r.Trace.Marks, 1)
+	mark := r.Trace.Marks[0]
+	require.Equal(t, "sender: executed, response lost (FIN), before the receiver", mark.Text)
+	i := slices.IndexFunc(r.Trace.Operations, func(o lab.TracedOperation) bool {
+		return strings.HasPrefix(o.What, "deliver")
+	})
+	require.Less(t, r.Trace.Operations[i].Began, mark.At)
+	require.Less(t, mark.At, r.Trace.Operations[i].Ended)
+}

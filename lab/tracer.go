@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"webhooklab/toxiproxy"
@@ -55,7 +56,7 @@ func (t *tracer) saw(session string, e toxiproxy.Event) {
 	case toxiproxy.Answered:
 		c.Answered, c.Answer = at, e.Answer
 	case toxiproxy.Fired:
-		c.Struck, c.Answer, c.Fault = at, e.Answer, lost(e.Fault)
+		c.Struck, c.Answer, c.Fault, c.by = at, e.Answer, lost(e.Fault), e.Fault
 		if c.Sent == 0 {
 			c.seq = e.Seq
 		}
@@ -174,6 +175,17 @@ func (t *tracer) mark(line string) {
 	}
 	t.trace.Marks = append(t.trace.Marks,
 		TracedMark{At: t.since(time.Now()), Text: own[1] + own[2]})
+}
+
+// hop marks a fault that struck no command: it was on a wire of the scenario's own.
+func (t *tracer) hop(session string, f *toxiproxy.Fault) {
+	if t.trace == nil || slices.ContainsFunc(t.trace.Commands,
+		func(c TracedCommand) bool { return c.by == f }) {
+		return
+	}
+	text := strings.ReplaceAll(lost(f), "acknowledgement", "response")
+	t.trace.Marks = append(t.trace.Marks,
+		TracedMark{At: t.since(f.FiredAt()), Text: session + ": " + text + ", before the receiver"})
 }
 
 var markLine = regexp.MustCompile(`(?s)^(?:\((.*)\)|([^ ]+: (?:dies|leaves), .*))$`)

@@ -3,6 +3,7 @@ package toxiproxy
 import (
 	"fmt"
 	"sync"
+	"time"
 )
 
 // Close is how a cut connection ends, as the client sees it.
@@ -67,6 +68,7 @@ type Fault struct {
 	spent    bool // given to a command; it fires there or nowhere
 	skipped  int
 	fired    int
+	when     time.Time
 	executed Answer
 	victim   *socket // the client's end of the connection that it was given to
 	anchor   int64   // bytes of the stream to the client that may be written
@@ -77,6 +79,13 @@ func (f *Fault) Fired() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.fired
+}
+
+// FiredAt is when it fired; zero before.
+func (f *Fault) FiredAt() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.when
 }
 
 // Executed is what the server answered. It is empty before the fault fired, and for
@@ -163,7 +172,7 @@ func (f *Fault) fire(p *Proxy, e Event) {
 	e.Kind, e.Fault = Fired, f
 	e = e.stamp()
 	f.mu.Lock()
-	f.executed = e.Answer
+	f.executed, f.when = e.Answer, e.At
 	f.mu.Unlock()
 	if f.OnFire != nil {
 		f.OnFire(e)

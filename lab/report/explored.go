@@ -46,7 +46,7 @@ const Exploration = "explored"
 func (x Explored) Entry() Entry {
 	e := Entry{
 		Suite: Exploration, Name: x.Program, Law: x.Law, Verdict: x.Verdict, Reason: x.Reason,
-		Runs: x.Explored + x.Cells, Detail: x.counted(),
+		Runs: x.Explored + x.Cells, Detail: x.Counted(),
 		Elapsed: time.Duration(x.ElapsedMS * float64(time.Millisecond)),
 	}
 	for i, f := range x.Failures {
@@ -62,8 +62,8 @@ func (x Explored) Entry() Entry {
 	return e
 }
 
-// counted says how much of the program was played. What was left is never kept silent.
-func (x Explored) counted() string {
+// Counted says how much of the program was played. What was left is never kept silent.
+func (x Explored) Counted() string {
 	var parts []string
 	for _, c := range []struct {
 		n    int

@@ -21,7 +21,7 @@ var pageHTML string
 var pageCSS string
 
 var pageTemplate = template.Must(template.New("page").
-	Funcs(template.FuncMap{"v": visible, "inc": func(i int) int { return i + 1 }}).Parse(pageHTML))
+	Funcs(template.FuncMap{"v": visible, "inc": func(i int) int { return i + 1 }, "state": state}).Parse(pageHTML))
 
 // A page is what page.html shows, in its order.
 type page struct {

@@ -107,7 +107,7 @@ func TestThePageOfARunThatHeld(t *testing.T) {
 	html := pageOf(t, filepath.Join("testdata", "run"), second(heldRun(t)))
 	links(t, html)
 	inOrder(t, html, `<h1>PASS</h1>`, `all that was run held.`, `<h2>What was tried</h2>`,
-		`Nothing is known of the 3,240 orders that were left.`, `What it does not prove`)
+		`Nothing is known of the 3,240 orders that were left.`, `What they do not prove`)
 	require.NotContains(t, html, "<h2>Failures</h2>")
 	require.NotContains(t, html, ">Jump to the first error</a></p>\n<ol")
 }

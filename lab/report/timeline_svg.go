@@ -10,22 +10,32 @@ import (
 )
 
 // Heights are in CSS pixels. Widths are percentages, so that a timeline fits its reader's window;
-// more than two tracks that would be narrower than trackWidth make their frame scroll instead.
+// if a track would be narrower than its longest label, the frame scrolls instead.
 const (
 	lineHeight = 18
 	textDrop   = 13 // from the top of a line to the foot of its letters
-	trackWidth = 15 // in em: a label and its number
 )
+
+// trackWidth is what the longest label takes with its number, in em of a fixed-width font. Of the
+// longest ones, batches of many statements, the end may be cut off.
+func (t *timeline) trackWidth() float64 {
+	most := 12
+	for _, c := range t.trace.Commands {
+		if shownCommand(c) {
+			most = max(most, len(c.Label)+len(fmt.Sprint(c.Step))+1, len(shortFault(c.Fault))+2)
+		}
+	}
+	return float64(min(most, longLabel))*0.605 + 1.5
+}
+
+const longLabel = 44
 
 // svg draws the timeline. It writes the same bytes for the same trace.
 func (t *timeline) svg() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="timeline" role="img" aria-label="timeline of %s" width="100%%"`+
 		` height="%d"`, clean(joinNames(t.trace.Sessions)), t.lines*lineHeight+4)
-	if n := t.tracks(); n > 2 {
-		fmt.Fprintf(&b, ` style="min-width:%dem"`, n*trackWidth)
-	}
-	b.WriteString(">\n")
+	fmt.Fprintf(&b, ` style="min-width:%.0fem">`+"\n", float64(t.tracks())*t.trackWidth())
 	for _, name := range t.trace.Sessions {
 		t.drawLane(&b, name)
 	}
@@ -140,7 +150,10 @@ func (t *timeline) drawCommand(b *strings.Builder, i int) {
 		fmt.Fprintf(b, `<tspan class="dim">%d</tspan> `, c.Step)
 	}
 	fmt.Fprintf(b, "%s</text>", clean(c.Label))
-	if t.over[i] >= 0 {
+	switch {
+	case c.Fault != "":
+		words(b, "struck", to, 8, "✕ "+shortFault(c.Fault))
+	case t.over[i] >= 0:
 		words(b, "", to, 8, outcome(c))
 	}
 }
@@ -159,19 +172,25 @@ func class(c lab.TracedCommand) string {
 
 // outcome is what became of a command, as transcripts show it.
 func outcome(c lab.TracedCommand) string {
-	switch {
-	case c.Fault != "":
-		return "✕ " + c.Fault
-	case c.Answer.SQLState != "":
+	if c.Answer.SQLState != "" {
 		return "→ ERROR " + c.Answer.SQLState
 	}
 	return "→ " + strings.Join(c.Answer.Tags, ", ")
+}
+
+// shortFault fits into a lane; the title has all of it.
+func shortFault(fault string) string {
+	fault, _, _ = strings.Cut(fault, ":")
+	return strings.ReplaceAll(fault, "acknowledgement", "ack")
 }
 
 func (t *timeline) title(c lab.TracedCommand) string {
 	var parts []string
 	if c.Step > 0 {
 		parts = append(parts, fmt.Sprintf("step %d", c.Step))
+	}
+	if c.Fault != "" {
+		parts = append(parts, c.Fault)
 	}
 	for _, when := range []struct {
 		what string
