@@ -20,6 +20,8 @@ func TestDependenciesRunOneWay(t *testing.T) {
 			testify, "github.com/Shopify", "pgregory.net"},
 		"webhooklab/lab": {"webhooklab/lab/inbox", "webhooklab/lab/webhook", "webhooklab/lab/flawed",
 			"webhooklab/lab/report", "webhooklab/properties", "webhooklab/scenarios"},
+		"webhooklab/lab/export": {"webhooklab/lab/inbox", "webhooklab/lab/report",
+			"webhooklab/scenarios"},
 		"webhooklab/lab/flawed": {"webhooklab/properties", "webhooklab/scenarios"},
 		"webhooklab/properties": {"webhooklab/scenarios", "webhooklab/lab/inbox"},
 		"webhooklab/scenarios":  {"pgregory.net/rapid"},

@@ -71,7 +71,9 @@ func (s *Stage) Close(ctx context.Context) error {
 type Bench struct {
 	*lab.Lab
 	Database *postgres.Database
-	server   *postgres.Server
+	// Tables is the SQL that makes the receiver's tables, without what only watches them.
+	Tables string
+	server *postgres.Server
 }
 
 // Bench makes a clone on a server of this profile and opens a lab on it.
@@ -102,7 +104,9 @@ func (s *Stage) Bench(
 	if err != nil {
 		return nil, errors.Join(err, database.Drop(ctx))
 	}
-	return &Bench{Lab: l, Database: database, server: server}, nil
+	return &Bench{
+		Lab: l, Database: database, Tables: o.Schema + suite.Effects + o.Alter, server: server,
+	}, nil
 }
 
 func (o Options) or(suite Suite) Options {

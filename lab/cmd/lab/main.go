@@ -37,6 +37,8 @@ func command(args []string, out, errs io.Writer) int {
 		return installCommand(ctx, args[1:], errs)
 	case "reconcile":
 		return reconcileCommand(ctx, args[1:], out, errs)
+	case "export":
+		return exportCommand(ctx, args[1:], out, errs)
 	case "serve":
 		return serveCommand(ctx, args[1:], out, errs)
 	case "receiver":
@@ -46,7 +48,7 @@ func command(args []string, out, errs io.Writer) int {
 		return report.ExitHeld
 	}
 	fmt.Fprintf(errs, "lab: there is no command %q; "+
-		"want run, explore, replay, install, reconcile, serve or help\n", args[0])
+		"want run, explore, replay, install, reconcile, export, serve or help\n", args[0])
 	return report.ExitUnjudged
 }
 

@@ -1,0 +1,90 @@
+package export
+
+import (
+	"slices"
+	"time"
+)
+
+// tellOperations puts what sessions are told to do before their first line, and their answers after
+// the last line that came before them.
+func (w *writer) tellOperations() {
+	lines := w.script.lines
+	for _, op := range w.trace.Operations {
+		first := slices.IndexFunc(lines, func(l *line) bool {
+			return l.terminal != nil && l.terminal.session == op.Session && l.at >= op.Began
+		})
+		if first < 0 || op.Ended > 0 && lines[first].at > op.Ended {
+			continue // it never spoke to the server
+		}
+		lines[first].told = append(lines[first].told, op.Session+": "+w.trace.Plain(op.What))
+		if op.Ended == 0 || op.Ended > w.stopped() {
+			continue
+		}
+		last := lines[w.lastBefore(op.Ended)]
+		last.answers = append(last.answers, op.Session+" answers: "+op.Answer)
+	}
+}
+
+// lastBefore is the last line that began before this moment. The end of a connection that was in no
+// transaction ends nobody's wait, so what ends soon after it has not ended by it.
+func (w *writer) lastBefore(at time.Duration) (last int) {
+	for i, l := range w.script.lines {
+		if l.at <= at && (!l.quits || l.inside) {
+			last = i
+		}
+	}
+	return last
+}
+
+// timeEnds finds for each line the one after which it is done.
+func (w *writer) timeEnds() {
+	for i, l := range w.script.lines {
+		l.until = i
+		if l.want != nil || l.lost {
+			l.until = max(i, w.lastBefore(l.end))
+		}
+		if l.end == 0 && l.lost {
+			l.until = len(w.script.lines)
+		}
+		// A waiter may wake before the wire has told that its holder is gone.
+		next := l.until + 1
+		if len(l.waits) > 0 && next < len(w.script.lines) && w.script.lines[next].frees(l) {
+			l.until = next
+		}
+	}
+}
+
+// frees tells whether this line ends the connection that the other one waited for at last.
+func (l *line) frees(waiter *line) bool {
+	last := waiter.waits[len(waiter.waits)-1]
+	return l.inside && slices.Contains(last.For, l.terminal.session)
+}
+
+// judge says what can't be played at all, and what not by the isolation tester.
+func (w *writer) judge() error {
+	lines := w.script.lines
+	for i, l := range lines {
+		if l.terminal == nil || len(l.sql) == 0 {
+			continue
+		}
+		for _, wait := range l.waits {
+			if slices.Contains(wait.For, "an outsider") {
+				return noScript("in line %d %s waits for somebody who is no session", i+1,
+					l.terminal.name)
+			}
+		}
+		if l.until > i && len(l.waits) == 0 && !l.lost {
+			return noScript("lines %d and %d were under way at once, so no schedule says which "+
+				"came first", i+1, i+2)
+		}
+		switch {
+		case w.script.unfit != "" || !l.lost:
+		case l.until == len(lines):
+			w.script.unfit = l.terminal.name + " still waits at the end, which it takes for an error"
+		default:
+			w.script.unfit = "the connection of " + l.terminal.name + " is cut while its command " +
+				"runs, which no step of it can do"
+		}
+	}
+	return nil
+}
