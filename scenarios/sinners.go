@@ -26,7 +26,8 @@ func (s Sinner) Options() Options {
 	return Options{Receiver: s.Receiver, State: s.State, Alter: s.Alter}
 }
 
-// Sinners are all of them, each caught by the scenario that it names.
+// Sinners are all that a scenario catches, each by the one that it names. What sins inside a single
+// statement is in SinnersInside.
 var Sinners = slices.Concat(
 	sinnersAgainst(SnapshotSuite, flawed.WithoutRefusals, "", snapshotSinners),
 	sinnersAgainst(EmailSuite, EmailSuite.State, "", emailSinners),
