@@ -14,7 +14,7 @@ import (
 func TestAnnotationsPointAtTheLine(t *testing.T) {
 	got := strings.Split(strings.TrimSpace(report.Annotations(mixed(), project(t))), "\n")
 	require.Len(t, got, 4)
-	require.Equal(t, "::error file=sub%2C dir/scenarios/deadlock.go,line=4,"+
+	require.Equal(t, "::error file=sub%2C 50%25/scenarios/deadlock.go,line=4,"+
 		"title=scenario deadlock%3A invalid::law: a deadlock is retried inside%0Aoffence: first was "+
 		"answered \"unknown\", <want> \"applied\" & 100 %25, it's\x00%0A    the scene is kept in "+
 		"/tmp/x/scenes/deadlock%0A  at deadlock.go:4%0A"+
@@ -22,7 +22,7 @@ func TestAnnotationsPointAtTheLine(t *testing.T) {
 		"again: ./run_lab.sh --replay 'deadlock@42 first/UPDATE second/UPDATE'", got[0])
 	require.True(t, strings.HasPrefix(got[1], "::error title=explored old_new%3A invalid::"), got[1])
 	require.True(t, strings.HasPrefix(got[2],
-		"::error file=sub%2C dir/properties/order_test.go,line=3,title=law TestShuffled%3A unknown::"),
+		"::error file=sub%2C 50%25/properties/order_test.go,line=3,title=law TestShuffled%3A unknown::"),
 		got[2])
 	require.Contains(t, got[3], "title=webhook.TestBatch/one failed without a verdict::batch_test.go:7")
 }

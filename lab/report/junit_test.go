@@ -49,12 +49,12 @@ func mixed() report.Run {
 // project has a scenario, a broken receiver and the test of a law.
 func project(t *testing.T) report.Places {
 	t.Helper()
-	root := filepath.Join(t.TempDir(), "checkout", "sub, dir")
+	root := filepath.Join(t.TempDir(), "checkout", "sub, 50%")
 	for name, text := range map[string]string{
 		"lab/deadlock.go":             "package lab\n",
 		"lab/flawed/sin.go":           "package flawed\n\nvar _ = Sin{Name: \"check_then_insert\"}\n",
 		"lab/report/some_test.go":     "package x\nvar e = Entry{Name: \"first_delivery\"}\n",
-		"logs/scenarios/deadlock.go":  "package logs\n",
+		"logs/old/retry.go":           "package logs\nvar e = Entry{Name: \"retry_during_commit\"}\n",
 		"properties/order_test.go":    "package properties\n\nfunc TestShuffled(t *testing.T) {}\n",
 		"scenarios/deadlock.go":       "package scenarios\n\n// Why.\nvar a = 1\n",
 		"scenarios/first_delivery.go": "package scenarios\nvar First = Scenario{\n\tName: \"first_delivery\",\n}",
@@ -103,7 +103,7 @@ func TestJUnitHasACaseForEachVerdict(t *testing.T) {
 
 	failed := f.Suites[0].Cases[2]
 	require.Equal(t, "deadlock", failed.Name)
-	require.Equal(t, "sub, dir/scenarios/deadlock.go", failed.File)
+	require.Equal(t, "sub, 50%/scenarios/deadlock.go", failed.File)
 	require.Equal(t, 4, failed.Line)
 	for _, part := range []string{"law: a deadlock is retried inside", `offence: first was answered`,
 		"schedule: deadlock@42 first/UPDATE second/UPDATE\n",
