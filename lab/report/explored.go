@@ -10,9 +10,10 @@ import (
 // An Explored is what came of one program of sessions that was played in many orders, or killed at
 // many places, instead of once.
 //
-// Orders are all schedules that the program has; each was explored, or pruned because one that was
-// explored stands for it, or left, because the budget ended. Cells are crash points that were
-// struck.
+// Orders are all that its commands could be put in if none ever waited; of the tree of those,
+// Explored were played, Pruned branches were not entered because what was played stands for all that
+// is in them, and Left branches were not entered because the budget ended. Cells are crash points
+// that were struck.
 type Explored struct {
 	Program   string            `json:"program"`
 	Suite     string            `json:"suite,omitempty"`
@@ -46,7 +47,7 @@ const Exploration = "explored"
 func (x Explored) Entry() Entry {
 	e := Entry{
 		Suite: Exploration, Name: x.Program, Law: x.Law, Verdict: x.Verdict, Reason: x.Reason,
-		Runs: x.Explored + x.Cells, Detail: x.Counted(),
+		Runs: x.Explored + x.Cells, Detail: x.counted(),
 		Elapsed: time.Duration(x.ElapsedMS * float64(time.Millisecond)),
 	}
 	for i, f := range x.Failures {
@@ -62,8 +63,8 @@ func (x Explored) Entry() Entry {
 	return e
 }
 
-// Counted says how much of the program was played. What was left is never kept silent.
-func (x Explored) Counted() string {
+// counted says how much of the program was played. What was left is never kept silent.
+func (x Explored) counted() string {
 	var parts []string
 	for _, c := range []struct {
 		n    int
@@ -84,6 +85,31 @@ func (x Explored) Counted() string {
 			" struck", "; ")
 	}
 	return text
+}
+
+// Held tells that no law was broken in what was played.
+func (x Explored) Held() bool { return x.Verdict == lab.VerdictValid }
+
+// Played says in words how much of the program was played. What was left is never kept silent.
+func (x Explored) Played() string {
+	var parts []string
+	if x.Explored > 0 {
+		played := phrase(x.Explored, "order", "orders")
+		if x.Orders > 0 {
+			played = grouped(x.Explored) + " of " + phrase(x.Orders, "order", "orders")
+		}
+		parts = append(parts, played+" played")
+	}
+	if x.Pruned > 0 {
+		parts = append(parts, phrase(x.Pruned, "branch", "branches")+" pruned as equivalent")
+	}
+	if x.Left > 0 {
+		parts = append(parts, phrase(x.Left, "branch", "branches")+" left")
+	}
+	if x.Cells > 0 {
+		parts = append(parts, phrase(x.Cells, "crash point", "crash points")+" struck")
+	}
+	return strings.Join(parts, ", ")
 }
 
 // AppendExplored adds one line to explored.jsonl in dir, as Append does to the verdicts.

@@ -42,8 +42,9 @@ func triedOf(r Run) (all []tried) {
 	return append(all, triedOrders(r.Explored)...)
 }
 
-// A reach is what all explored programs come to together.
-type reach struct{ programs, held, explored, pruned, left, cells int }
+// A reach is what all explored programs come to together. Whole are those that held, and of whose
+// tree no branch is left.
+type reach struct{ programs, held, whole, explored, pruned, left, cells int }
 
 func reachOf(all []Explored) (n reach) {
 	for _, e := range all {
@@ -53,6 +54,9 @@ func reachOf(all []Explored) (n reach) {
 		n.programs++
 		if e.Verdict == lab.VerdictValid {
 			n.held++
+			if e.Explored > 0 && e.Left == 0 {
+				n.whole++
+			}
 		}
 		n.explored += e.Explored
 		n.pruned += e.Pruned
@@ -67,16 +71,9 @@ func triedOrders(all []Explored) []tried {
 	if n.programs == 0 {
 		return nil
 	}
-	var more []string
-	if n.explored+n.pruned+n.left > 0 {
-		more = append(more, fmt.Sprintf("%s played, %s pruned, %s left",
-			phrase(n.explored, "order", "orders"), grouped(n.pruned), grouped(n.left)))
-	}
-	if n.cells > 0 {
-		more = append(more, phrase(n.cells, "crash point", "crash points")+" struck")
-	}
+	of := Explored{Explored: n.explored, Pruned: n.pruned, Left: n.left, Cells: n.cells}
 	return []tried{{Held: n.held, Of: n.programs, What: "explored programs held",
-		More: strings.Join(more, "; ")}}
+		More: of.Played()}}
 }
 
 // allProofs is what the clean runs prove, in paragraphs: never more than was run.
@@ -85,27 +82,34 @@ func allProofs(r Run) (all []string) {
 		all = append(all, unwrapped(text))
 	}
 	n := reachOf(r.Explored)
-	if n.held == 0 {
+	if n.held == 0 || n.held < n.programs {
 		return all
 	}
-	if n.explored > 0 && n.held == n.programs {
-		text := fmt.Sprintf("Explored: %s of these programs played, and every law held in each; "+
-			"%s pruned, because one that was played stands for each of them. ",
-			phrase(n.explored, "order", "orders"), phrase(n.pruned, "order was", "orders were"))
-		if n.left == 0 {
-			text += "No order of their commands is left. Other programs are not covered."
-		} else {
-			text += fmt.Sprintf("Nothing is known of the %s left.",
-				phrase(n.left, "order that was", "orders that were"))
-		}
-		all = append(all, text)
+	if n.explored > 0 {
+		all = append(all, n.orders())
 	}
-	if n.cells > 0 && n.held == n.programs {
+	if n.cells > 0 {
 		all = append(all, fmt.Sprintf("Crashes: %s struck, and the laws held after each. "+
-			"A crash inside a command is not among them.",
+			"A crash at any other place is not among them.",
 			phrase(n.cells, "crash point was", "crash points were")))
 	}
 	return all
+}
+
+// orders is what exploring proves.
+func (n reach) orders() string {
+	text := fmt.Sprintf("Explored: %s played, and every law held in each. ",
+		phrase(n.explored, "order was", "orders were"))
+	if n.whole > 0 {
+		text += fmt.Sprintf("Of %s, each order of the commands was played or ends like one that "+
+			"was, if what a command touches is known rightly. ",
+			phrase(n.whole, "program", "programs"))
+	}
+	if n.left > 0 {
+		text += fmt.Sprintf("Nothing is known of what is in the %s left. ",
+			phrase(n.left, "branch that was", "branches that were"))
+	}
+	return text + "Programs that were not explored are not covered."
 }
 
 // A notRun is one reason, with what it kept from running.
