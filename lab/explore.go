@@ -172,8 +172,10 @@ func (x *explorer) run(ctx context.Context, d driver, at **node) {
 		x.done.Gates += done.report.Gates
 	}
 	x.count(s)
-	x.batch = append(x.batch, leaf{played: done, schedule: s})
-	if len(x.batch) >= x.batchSize() || done.report.Verdict != VerdictValid {
+	lf := leaf{played: done, schedule: s}
+	x.answersOf(&lf)
+	x.batch = append(x.batch, lf)
+	if len(x.batch) >= x.batchSize() || lf.report.Verdict != VerdictValid {
 		x.judge(ctx)
 	}
 	if x.want.Audit && !done.cut {
@@ -182,12 +184,13 @@ func (x *explorer) run(ctx context.Context, d driver, at **node) {
 	x.tell()
 }
 
-// batchSize: runs that clear the tables before they begin must be judged before the next.
+// batchSize grows, as what is broken mostly shows early. Runs that clear the tables before they
+// begin must be judged before the next.
 func (x *explorer) batchSize() int {
 	if x.lab.cfg.Reset != "" {
 		return 1
 	}
-	return 200
+	return min(200, 4+(x.done.Explored+x.done.Cut)/2)
 }
 
 func (x *explorer) schedule(steps []Step) Schedule {

@@ -21,9 +21,6 @@ func (x *explorer) judge(ctx context.Context) {
 	l := x.lab
 	l.observer.mu.Lock()
 	defer l.observer.mu.Unlock()
-	for i := range batch {
-		x.answersOf(&batch[i])
-	}
 	for _, law := range l.cfg.Laws {
 		if err := x.lawOf(ctx, law, batch); err != nil {
 			batch[0].accuse(VerdictUnknown, law.Law, err.Error())
@@ -39,7 +36,7 @@ func (x *explorer) judge(ctx context.Context) {
 			x.done.Outcomes[answers]++
 			x.done.States[answers+"\n"+states[lf.run]]++
 		}
-		if lf.report.Verdict != VerdictValid {
+		if lf.report.Verdict != VerdictValid && len(x.done.Failures) < x.want.Stop {
 			x.done.Failures = append(x.done.Failures, Failure{Schedule: lf.schedule, Report: lf.report})
 		}
 	}

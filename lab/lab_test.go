@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if file := os.Getenv(orphan); file != "" {
 		leaveAnOrphan(file)
 	}
+	if pid := os.Getenv(freezing); pid != "" {
+		freezeAndDie(pid)
+	}
 	os.Exit(run(m))
 }
 

@@ -70,6 +70,8 @@ func openObserver(ctx context.Context, dsn string) (*observer, error) {
 		return nil, fmt.Errorf("lab: observer: %w", err)
 	}
 	cfg.RuntimeParams["application_name"] = "webhooklab observer"
+	// The same few questions again and again: none is worth being planned twice.
+	cfg.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("lab: observer: %w", err)

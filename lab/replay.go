@@ -66,7 +66,7 @@ type Replayed struct {
 
 // Replay runs one schedule of a program again and judges it.
 func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
-	x := &explorer{lab: l, want: Exploration{Program: p}, steps: map[string]int{}}
+	x := &explorer{lab: l, want: Exploration{Program: p, Stop: 1}, steps: map[string]int{}}
 	x.done.Outcomes, x.done.States = map[string]int{}, map[string]int{}
 	f := &follower{steps: s.Steps}
 	before := l.gated()
@@ -84,7 +84,9 @@ func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
 		}
 		f.nofit = "the program ended before " + strings.Join(rest, " ")
 	}
-	x.batch = []leaf{{played: done, schedule: s}}
+	lf := leaf{played: done, schedule: s}
+	x.answersOf(&lf)
+	x.batch = []leaf{lf}
 	x.judge(ctx)
 	r.Report, r.NoFit = done.report, f.nofit
 	if len(x.done.Failures) > 0 {

@@ -12,6 +12,11 @@ const (
 	takenOnce = "a receipt is processed by one worker at a time, and once"
 )
 
+// reads is a person who looks into a table meanwhile.
+func reads(table string) lab.Actor {
+	return does("reader", lab.RunsSQL("SELECT count(*) FROM "+table))
+}
+
 // AtomicPrograms are the deliveries that can meet in the atomic handler.
 var AtomicPrograms = []lab.Program{
 	{Name: "atomic_two_copies", Law: onceDone,
@@ -38,6 +43,10 @@ var AtomicPrograms = []lab.Program{
 		Sessions: []lab.Actor{actor("first", order("evt", "unpayable")),
 			actor("retry", order("evt", "unpayable"))},
 		Answers: []string{"rejected duplicate", "duplicate rejected"}},
+	{Name: "atomic_copies_and_reader", Law: onceDone,
+		Sessions: []lab.Actor{actor("first", order("evt", "paid")), actor("retry", order("evt", "paid")),
+			reads("webhook_receipt")},
+		Answers: []string{"processed duplicate done", "duplicate processed done"}},
 	{Name: "atomic_three_copies", Law: onceDone,
 		Sessions: []lab.Actor{actor("one", order("evt", "paid")), actor("two", order("evt", "paid")),
 			actor("three", order("evt", "paid"))},
@@ -82,6 +91,12 @@ var LeasedPrograms = []lab.Program{
 		Sessions: []lab.Actor{does("paused", releasesOwn), does("other", recoversOnce, worksOnce)},
 		Answers: []string{"released recovered 0 processed", "released recovered 0 idle",
 			"lease lost recovered 1 idle"}},
+	{Name: "leased_workers_and_clock", Law: takenOnce, After: drained, Reference: true,
+		Before: before(order("evt", "paid")),
+		Sessions: []lab.Actor{does("one", worksOnce), does("other", recoversOnce),
+			does("clock", lab.RunsSQL(`UPDATE webhook_receipt SET lease_expires_at = clock_timestamp()
+ WHERE status = 'processing'`))},
+		Answers: []string{"processed recovered 0 done", "lease lost recovered 1 done"}},
 	{Name: "leased_two_copies_and_a_worker", Law: takenOnce, After: drained,
 		Sessions: []lab.Actor{actor("first", order("evt", "paid")),
 			actor("retry", order("evt", "paid")), does("worker", worksOnce)},
@@ -140,6 +155,11 @@ var OutboxPrograms = []lab.Program{
 		Before:   before(order("evt", "paid")),
 		Sessions: []lab.Actor{does("one", dispatchesOnce), does("other", dispatchesOnce)},
 		Answers:  []string{"sent idle", "idle sent"}, After: posted},
+	{Name: "outbox_dispatchers_and_reader", Law: "a message is taken by one dispatcher at a time",
+		Before: before(order("evt", "paid")), After: posted,
+		Sessions: []lab.Actor{does("one", dispatchesOnce), does("other", recoversMailOnce),
+			reads("outbox_message")},
+		Answers: []string{"sent recovered 0 done"}},
 	{Name: "outbox_change_and_two_dispatchers", Law: "a message is sent once its change is committed",
 		Sessions: []lab.Actor{actor("shop", order("evt", "paid")), does("one", dispatchesOnce),
 			does("other", dispatchesOnce)},
@@ -187,6 +207,9 @@ var DoorPrograms = []lab.Program{
 	{Name: "door_reused_id", Law: oneID,
 		Sessions: []lab.Actor{actor("one", paid), actor("other", paidOtherwise)},
 		Answers:  []string{"applied 409", "409 applied"}},
+	{Name: "door_copies_and_reader", Law: oneChange,
+		Sessions: []lab.Actor{actor("first", paid), actor("retry", paid), reads("webhook_inbox")},
+		Answers:  []string{"applied duplicate done", "duplicate applied done"}},
 	{Name: "door_three_copies", Law: oneChange,
 		Sessions: []lab.Actor{actor("one", paid), actor("two", paid), actor("three", paid)},
 		Answers: []string{"applied duplicate duplicate", "duplicate applied duplicate",

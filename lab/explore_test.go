@@ -1,0 +1,186 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"webhooklab/lab"
+	"webhooklab/lab/flawed"
+	"webhooklab/lab/postgres"
+	"webhooklab/scenarios"
+)
+
+// explorer is a lab for explorations: on a clone without the audit.
+func explorer(t testing.TB, r lab.NewReceiver) *scenarios.Bench {
+	t.Helper()
+	b, err := stage.Bench(context.Background(), postgres.Fast,
+		scenarios.Explorable(scenarios.SnapshotSuite), scenarios.Options{Receiver: r, Seed: 7})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close(context.Background())) })
+	return b
+}
+
+func of(t testing.TB, name string) lab.Program {
+	t.Helper()
+	_, p, err := scenarios.ProgramNamed(name)
+	require.NoError(t, err)
+	return p
+}
+
+// The shards of a tree are the whole: together they run as many schedules, with the same ends.
+func TestShardsAreTheWhole(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		b, p := explorer(t, scenarios.Snapshots), of(t, "three_copies")
+		all := b.Explore(t.Context(), lab.Exploration{Program: p, Whole: whole})
+		const n = 3
+		total, states := 0, map[string]int{}
+		for i := range n {
+			part := b.Explore(t.Context(), lab.Exploration{
+				Program: p, Whole: whole, Shard: i + 1, Shards: n})
+			require.Equal(t, lab.VerdictValid, part.Verdict)
+			require.Less(t, part.Explored, all.Explored)
+			require.Zero(t, part.Left)
+			total += part.Explored
+			for state, k := range part.States {
+				states[state] += k
+			}
+		}
+		require.Equal(t, all.Explored, total, "whole: %v", whole)
+		require.Equal(t, all.States, states)
+	}
+}
+
+// A budget ends an exploration; what is left is counted, and samples say what they are worth.
+func TestBudget(t *testing.T) {
+	b := explorer(t, scenarios.Snapshots)
+	e := b.Explore(t.Context(), lab.Exploration{
+		Program: of(t, "three_revisions"), Whole: true, Budget: 20, Samples: 10})
+	require.Equal(t, lab.VerdictValid, e.Verdict)
+	require.Equal(t, 20, e.Explored)
+	require.Equal(t, 10, e.Sampled)
+	require.Positive(t, e.Left)
+	require.False(t, e.Complete())
+	require.Contains(t, e.Bound, "10 random schedules")
+}
+
+// The same seed draws the same schedules.
+func TestSamplesFollowTheSeed(t *testing.T) {
+	b := explorer(t, scenarios.Snapshots)
+	want := lab.Exploration{Program: of(t, "three_revisions"), Whole: true, Budget: 1, Samples: 20}
+	first, second := b.Explore(t.Context(), want), b.Explore(t.Context(), want)
+	require.Equal(t, first.States, second.States)
+}
+
+// A failure is shrunk to what it needs, its line replays it, and on a sound receiver the same line
+// fits and holds.
+func TestFailuresShrinkAndReplay(t *testing.T) {
+	b, p := explorer(t, flawed.UnconditionalAdvance), of(t, "three_revisions")
+	e, err := b.ExploreAndKeep(t.Context(), lab.Exploration{Program: p, Stop: 1}, scenarios.Failing{})
+	require.NoError(t, err)
+	require.Equal(t, lab.VerdictInvalid, e.Verdict)
+	shrunk := e.Failures[0].Shrunk
+	require.NotNil(t, shrunk)
+	require.Len(t, shrunk.Acts, 2, "two revisions are enough: %s", shrunk)
+
+	s, err := lab.ParseSchedule(e.Failures[0].Line())
+	require.NoError(t, err)
+	smaller, err := p.Only(s.Acts)
+	require.NoError(t, err)
+	again := b.Replay(t.Context(), smaller, s)
+	require.Empty(t, again.NoFit)
+	require.Equal(t, lab.VerdictInvalid, again.Report.Verdict)
+	require.Equal(t, e.Failures[0].Report.Offences[0].Law, again.Report.Offences[0].Law)
+
+	sound := explorer(t, scenarios.Snapshots).Replay(t.Context(), smaller, s)
+	require.Empty(t, sound.NoFit)
+	require.Equal(t, lab.VerdictValid, sound.Report.Verdict)
+}
+
+// A line that a receiver no longer follows is told from one that breaks a law, step by step.
+func TestReplayTellsWhatNoLongerFits(t *testing.T) {
+	b, p := explorer(t, scenarios.Snapshots), of(t, "two_copies")
+	for line, reason := range map[string]string{
+		"two_copies@7 first:SELECT+webhook_inbox": "step 1 is first:SELECT+webhook_inbox, " +
+			"but first is held before INSERT webhook_inbox",
+		"two_copies@7 first retry first retry": "step 4 is retry, but first is held before COMMIT; " +
+			"retry waits in INSERT webhook_inbox for first",
+		"two_copies@7 first first first retry retry retry retry": "the program ended before retry",
+		"two_copies@7 first retry~wake":                          "PostgreSQL had nobody to choose from",
+	} {
+		s, err := lab.ParseSchedule(line)
+		require.NoError(t, err)
+		require.Contains(t, b.Replay(t.Context(), p, s).NoFit, reason)
+	}
+}
+
+// What failed before goes first, and is the first failure told.
+func TestFailingSchedulesGoFirst(t *testing.T) {
+	kept := scenarios.Failing{Dir: t.TempDir()}
+	b, p := explorer(t, flawed.CheckThenInsert), of(t, "two_copies")
+	e, err := b.ExploreAndKeep(t.Context(), lab.Exploration{Program: p, Stop: 1}, kept)
+	require.NoError(t, err)
+	lines, err := kept.Lines(p.Name)
+	require.NoError(t, err)
+	require.Len(t, lines, 1)
+
+	again, err := b.ExploreAndKeep(t.Context(), lab.Exploration{Program: p, Stop: 1}, kept)
+	require.NoError(t, err)
+	require.Zero(t, again.Explored, "the stored line is enough")
+	require.Equal(t, e.Failures[0].Line(), again.Failures[0].Schedule.String())
+}
+
+// A receiver that hangs, panics or sends nothing is judged unknown or invalid, never valid.
+func TestExplorationOfWhatMisbehaves(t *testing.T) {
+	p := of(t, "two_copies")
+	silent := explorer(t, behaving(func(context.Context) (lab.Answer, error) {
+		return lab.Applied, nil
+	})).Explore(t.Context(), lab.Exploration{Program: p})
+	require.Equal(t, lab.VerdictInvalid, silent.Verdict)
+
+	panics := explorer(t, behaving(func(context.Context) (lab.Answer, error) {
+		panic("at the disco")
+	})).Explore(t.Context(), lab.Exploration{Program: p})
+	require.Equal(t, lab.VerdictInvalid, panics.Verdict)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	hangs := explorer(t, behaving(func(c context.Context) (lab.Answer, error) {
+		cancel() // somebody stops the run
+		<-c.Done()
+		return lab.Unknown, errors.New("gave up")
+	})).Explore(ctx, lab.Exploration{Program: p})
+	require.Equal(t, lab.VerdictUnknown, hangs.Verdict)
+}
+
+type misbehaving func(context.Context) (lab.Answer, error)
+
+func behaving(m misbehaving) lab.NewReceiver {
+	return func(context.Context, string) (lab.Receiver, error) { return m, nil }
+}
+
+func (m misbehaving) Receive(ctx context.Context, _ lab.Delivery) (lab.Answer, error) {
+	return m(ctx)
+}
+
+// A deadlock has one victim, the session that closed the circle, in each of these runs: the other
+// waiter is stopped meanwhile.
+func TestDeadlocksHaveOneVictim(t *testing.T) {
+	b := explorer(t, scenarios.Snapshots)
+	p := of(t, "outside_writer")
+	first := b.Explore(t.Context(), lab.Exploration{Program: p, Whole: true})
+	for range 5 {
+		again := b.Explore(t.Context(), lab.Exploration{Program: p, Whole: true})
+		require.Equal(t, first.Outcomes, again.Outcomes)
+	}
+}
+
+// Which of two waiters goes on first is a branch of the tree, and each is run.
+func TestWakingIsABranch(t *testing.T) {
+	b := explorer(t, scenarios.Snapshots)
+	e := b.Explore(t.Context(), lab.Exploration{Program: of(t, "three_copies"), Whole: true})
+	require.Equal(t, 396, e.Explored)
+	require.Positive(t, e.Choices)
+	require.Zero(t, e.Left)
+}
