@@ -10,6 +10,7 @@ func Told(suite string, e lab.Explored) report.Explored {
 	told := report.Explored{
 		Program: e.Program, Suite: suite, Law: e.Law, Verdict: e.Verdict, Explored: e.Explored,
 		Pruned: e.Pruned + e.Cut, Left: e.Left, ElapsedMS: float64(e.Elapsed.Microseconds()) / 1e3,
+		Gates: e.Gates,
 	}
 	if e.Orders != nil && e.Orders.IsInt64() {
 		told.Orders = int(e.Orders.Int64())
@@ -20,6 +21,13 @@ func Told(suite string, e lab.Explored) report.Explored {
 	for _, f := range e.Failures {
 		told.Failures = append(told.Failures, failureOf(f))
 	}
+	return told
+}
+
+// ToldGated is an exploration with gates, and beside it the one without.
+func ToldGated(suite string, gated, control lab.Explored) report.Explored {
+	told, beside := Told(suite, gated), Told(suite, control)
+	told.Control = &beside
 	return told
 }
 

@@ -24,6 +24,8 @@ type Explored struct {
 	Pruned    int               `json:"pruned,omitempty"`
 	Left      int               `json:"left,omitempty"`
 	Cells     int               `json:"cells,omitempty"`
+	Gates     int               `json:"gates,omitempty"`   // stops at gates inside statements
+	Control   *Explored         `json:"control,omitempty"` // the same without gates
 	ElapsedMS float64           `json:"elapsed_ms"`
 	Reason    string            `json:"reason,omitempty"` // why it was not run, or why some was left
 	Failures  []ExploredFailure `json:"failures,omitempty"`
@@ -83,6 +85,12 @@ func (x Explored) counted() string {
 	if x.Cells > 0 {
 		text = strings.TrimPrefix(text+"; "+phrase(x.Cells, "crash point", "crash points")+
 			" struck", "; ")
+	}
+	if x.Gates > 0 {
+		text += "; " + phrase(x.Gates, "stop", "stops") + " at gates inside statements"
+	}
+	if x.Control != nil {
+		text += "; without gates " + x.Control.Verdict.String() + ", " + x.Control.counted()
 	}
 	return text
 }

@@ -16,7 +16,8 @@ func TestWhatWasExploredComesBack(t *testing.T) {
 	require.Empty(t, none)
 	want := report.Explored{
 		Program: "two_copies", Suite: "snapshots", Verdict: lab.VerdictInvalid,
-		Orders: 70, Explored: 12, Pruned: 50, Left: 8, Cells: 3, ElapsedMS: 1.5,
+		Orders: 70, Explored: 12, Pruned: 50, Left: 8, Cells: 3, ElapsedMS: 1.5, Gates: 40,
+		Control: &report.Explored{Program: "two_copies", Explored: 2},
 		Failures: []report.ExploredFailure{{
 			Line: "two_copies@1 a/COMMIT", Law: "one event, one change", Text: "two rows",
 			Transcript: "a: COMMIT", Trace: &lab.Trace{Fresh: "~1~", Sessions: []string{"a"}},
@@ -26,6 +27,9 @@ func TestWhatWasExploredComesBack(t *testing.T) {
 	got, err := report.ReadExplored(dir)
 	require.NoError(t, err)
 	require.Equal(t, []report.Explored{want}, got)
+	require.Equal(t, "orders: 70 in all, 12 explored, 50 pruned, 8 left; 3 crash points struck; "+
+		"40 stops at gates inside statements; without gates valid, orders: 2 explored",
+		want.Entry().Detail)
 }
 
 func TestABrokenExplorationIsABrokenLaw(t *testing.T) {
