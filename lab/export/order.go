@@ -3,7 +3,31 @@ package export
 import (
 	"slices"
 	"time"
+
+	"webhooklab/lab"
 )
+
+// fixVictims makes sure that PostgreSQL ends the same side of a deadlock again: whoever looks for it
+// first is ended, so the others never look. The run may have left that to chance.
+func (w *writer) fixVictims() {
+	victims := map[*terminal]bool{}
+	for _, l := range w.script.lines {
+		if l.want != nil && l.want.SQLState == deadlock {
+			victims[l.terminal] = true
+		}
+	}
+	for _, t := range w.script.terminals {
+		set := slices.ContainsFunc(t.settings, func(s lab.Setting) bool { return s.Name == patience.Name })
+		if len(victims) > 0 && !victims[t] && !set && t.session != "" {
+			t.settings = append(t.settings, patience)
+		}
+	}
+}
+
+// deadlock is the code of "deadlock detected".
+const deadlock = "40P01"
+
+var patience = lab.Setting{Name: "deadlock_timeout", Value: "1h"}
 
 // tellOperations puts what sessions are told to do before their first line, and their answers after
 // the last line that came before them.
@@ -87,4 +111,23 @@ func (w *writer) judge() error {
 		}
 	}
 	return nil
+}
+
+// chosen: up to the i-th line some line has freed several waiters at once.
+func (s *Script) chosen(i int) bool {
+	for n, freeing := range s.lines[:i+1] {
+		free := 0
+		for _, l := range s.lines[:n] {
+			if l.until >= n && slices.ContainsFunc(l.waits, func(w lab.TracedWait) bool {
+				return w.From < freeing.at && freeing.terminal != nil &&
+					slices.Contains(w.For, freeing.terminal.session)
+			}) {
+				free++
+			}
+		}
+		if free > 1 {
+			return true
+		}
+	}
+	return false
 }

@@ -75,6 +75,10 @@ func (r *rehearsal) play(ctx context.Context, s *Script) (err error) {
 		if err = r.begin(ctx, l); err == nil {
 			err = r.settle(ctx, s, i)
 		}
+		if err != nil && s.chosen(i) {
+			return noScript("line %d frees several waiters, and PostgreSQL chooses who goes first (%w)",
+				i+1, err)
+		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", i+1, err)
 		}

@@ -81,6 +81,7 @@ func (s *Script) write(ctx context.Context, t *lab.Trace, lits literals) error {
 	for c, status := range w.status {
 		w.byConn[c].open = status == 'T' || status == 'E'
 	}
+	w.fixVictims()
 	w.tellOperations()
 	w.timeEnds()
 	return w.judge()

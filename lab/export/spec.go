@@ -172,7 +172,7 @@ func (s *Script) marker(st step, steps []step) string {
 // is none.
 func (s *Script) victim(i int) int {
 	return slices.IndexFunc(s.lines, func(l *line) bool {
-		return l.until == i && l.failure != nil && l.failure.state == "40P01"
+		return l.until == i && l.failure != nil && l.failure.state == deadlock
 	})
 }
 

@@ -46,7 +46,7 @@ func exportCommand(ctx context.Context, args []string, out, errs io.Writer) int 
 }
 
 type exportOptions struct {
-	scenario, receiver, format, dir string
+	scenario, receiver, replay, format, dir string
 }
 
 func parseExport(args []string) (o exportOptions, err error) {
@@ -54,6 +54,7 @@ func parseExport(args []string) (o exportOptions, err error) {
 	f.SetOutput(io.Discard)
 	f.StringVar(&o.scenario, "scenario", "", "")
 	f.StringVar(&o.receiver, "receiver", "", "")
+	f.StringVar(&o.replay, "replay", "", "")
 	f.StringVar(&o.format, "format", "", "")
 	f.StringVar(&o.dir, "o", ".", "")
 	err = f.Parse(args)
@@ -61,8 +62,9 @@ func parseExport(args []string) (o exportOptions, err error) {
 	case err != nil:
 	case f.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", f.Arg(0))
-	case (o.scenario == "") == (o.receiver == ""):
-		err = errors.New("name what to export, by --scenario or by --receiver")
+	case o.scenario == "" && o.receiver == "" && o.replay == "",
+		o.scenario != "" && (o.receiver != "" || o.replay != ""):
+		err = errors.New("name what to export: by --scenario, by --receiver, or by --replay")
 	case !slices.Contains([]string{"", "psql", "isolation"}, o.format):
 		err = fmt.Errorf("--format %q: want psql or isolation", o.format)
 	}
@@ -81,10 +83,16 @@ type exportCase struct {
 	name    string // of the files: the scenario, and the receiver unless it is the reference
 	schema  string // the file of the tables
 	flawed  bool
+	line    *lab.Schedule // of a program, which is then played instead
+	program lab.Program
 }
 
 func (o exportOptions) cases() (all []exportCase, err error) {
-	if o.receiver != "" {
+	switch {
+	case o.replay != "":
+		c, err := replayCase(o.replay, o.receiver)
+		return []exportCase{c}, err
+	case o.receiver != "":
 		c, err := sinnerCase(o.receiver)
 		return []exportCase{c}, err
 	}
@@ -120,7 +128,35 @@ func sinnerCase(name string) (exportCase, error) {
 		name, strings.Join(names, ", "))
 }
 
-// An exporter writes scripts, and counts.
+// replayCase is a line that lab explore or lab replay has printed.
+func replayCase(text, receiver string) (c exportCase, err error) {
+	line, err := lab.ParseSchedule(text)
+	if err != nil {
+		return c, err
+	}
+	c = exportCase{name: line.Program, line: &line}
+	if c.suite, c.program, err = scenarios.ProgramNamed(line.Program); err != nil {
+		return c, err
+	}
+	if line.Acts != nil {
+		if c.program, err = c.program.Only(line.Acts); err != nil {
+			return c, err
+		}
+	}
+	c.schema = c.suite.Name + ".schema.sql"
+	if receiver != "" {
+		sinner, err := sinnerCase(receiver)
+		if err != nil {
+			return c, err
+		}
+		c.suite, c.options, c.schema, c.flawed = sinner.suite, sinner.options, sinner.schema, true
+		c.name += "." + receiver
+	}
+	c.suite, c.options.Seed = scenarios.Explorable(c.suite), line.Seed
+	return c, nil
+}
+
+// An exporter writes scripts.
 type exporter struct {
 	exportOptions
 	out, errs io.Writer
@@ -177,7 +213,10 @@ func (x *exporter) export(
 
 // script plays the case on its bench and tells it again in plain SQL.
 func (c exportCase) script(ctx context.Context, b *scenarios.Bench) (*export.Script, lab.Report, error) {
-	r := b.Run(ctx, c.play)
+	r, err := c.run(ctx, b)
+	if err != nil {
+		return nil, r, err
+	}
 	if r.Verdict == lab.VerdictUnknown || r.Verdict == lab.VerdictNotRun {
 		return nil, r, fmt.Errorf("%s: %s", c.name, r.Offences[0])
 	}
@@ -187,4 +226,19 @@ func (c exportCase) script(ctx context.Context, b *scenarios.Bench) (*export.Scr
 	}
 	script.Name = c.name
 	return script, r, nil
+}
+
+func (c exportCase) run(ctx context.Context, b *scenarios.Bench) (lab.Report, error) {
+	if c.line == nil {
+		return b.Run(ctx, c.play), nil
+	}
+	if c.line.Gated {
+		return lab.Report{}, errors.New("its statements are held inside PostgreSQL, by triggers " +
+			"that only the lab has: nobody can type that")
+	}
+	r := b.Replay(ctx, c.program, *c.line)
+	if r.NoFit != "" {
+		return r.Report, fmt.Errorf("the schedule no longer fits: %s", r.NoFit)
+	}
+	return r.Report, nil
 }

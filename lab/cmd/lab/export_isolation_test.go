@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"webhooklab/lab"
 	"webhooklab/lab/export"
 	"webhooklab/lab/postgres"
 	"webhooklab/scenarios"
@@ -80,6 +81,31 @@ func agree(t *testing.T, tester string, stage *scenarios.Stage, c exportCase) st
 func reason(err error) string {
 	_, text, _ := strings.Cut(err.Error(), export.ErrNoScript.Error()+": ")
 	return regexp.MustCompile(`\d+`).ReplaceAllString(text, "n")
+}
+
+// What an exploration finds is a schedule like any other.
+func TestExploredFailuresAreExported(t *testing.T) {
+	tester, stage := isolationTester(t), openStage(t)
+	c, err := sinnerCase("check_then_insert")
+	require.NoError(t, err)
+	c.suite = scenarios.Explorable(c.suite)
+	b := benchOf(t, stage, c)
+	for _, name := range []string{"two_copies", "outside_writer"} {
+		_, p, err := scenarios.ProgramNamed(name)
+		require.NoError(t, err)
+		found := b.Explore(t.Context(), lab.Exploration{Program: p, Stop: 3})
+		require.NotEmpty(t, found.Failures, name)
+		for _, f := range found.Failures {
+			if f.Schedule.Program == "" {
+				continue // of the exploration as a whole
+			}
+			script, err := b.Export(t.Context(), f.Report)
+			require.NoError(t, err, f.Line())
+			spec, expected, err := script.IsolationSpec(c.schema)
+			require.NoError(t, err, f.Line())
+			require.Equal(t, expected, runSpec(t, tester, b, spec), f.Line())
+		}
+	}
 }
 
 // A specification removes its own rows, so that it can be played again, and nobody else's.

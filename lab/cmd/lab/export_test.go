@@ -63,13 +63,29 @@ func TestExportOfABrokenReceiver(t *testing.T) {
 	require.Empty(t, specs)
 }
 
+func TestExportOfASchedule(t *testing.T) {
+	dir := t.TempDir()
+	line := "outside_writer@1 receiver:SELECT+webhook_inbox writer:UPDATE+object_state " +
+		"writer:INSERT+webhook_inbox receiver:INSERT+webhook_inbox writer:COMMIT receiver:ROLLBACK"
+	code, _, errs := runExport("--receiver", "check_then_insert", "--replay", line, "-o", dir)
+	require.Zero(t, code, errs)
+	require.FileExists(t, filepath.Join(dir, "outside_writer.check_then_insert.spec"))
+	text, err := os.ReadFile(filepath.Join(dir, "outside_writer.check_then_insert.sql"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "receiver, waits for writer (ShareLock on transactionid)")
+
+	code, _, errs = runExport("--replay", line, "-o", dir)
+	require.Equal(t, report.ExitUnjudged, code)
+	require.Contains(t, errs, "no longer fits")
+}
+
 func TestWhatExportDoesNotTake(t *testing.T) {
 	for text, args := range map[string][]string{
-		"by --scenario or by --receiver": {},
-		"there is no scenario":           {"--scenario", "nowhere"},
-		"no receiver is broken by":       {"--receiver", "nobody"},
-		`--format "html"`:                {"--scenario", "all", "--format", "html"},
-		`unexpected argument "x"`:        {"--scenario", "all", "x"},
+		"name what to export":      {},
+		"there is no scenario":     {"--scenario", "nowhere"},
+		"no receiver is broken by": {"--receiver", "nobody"},
+		`--format "html"`:          {"--scenario", "all", "--format", "html"},
+		`unexpected argument "x"`:  {"--scenario", "all", "x"},
 	} {
 		code, out, errs := runExport(args...)
 		require.Equal(t, report.ExitUnjudged, code)
