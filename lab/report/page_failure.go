@@ -74,13 +74,13 @@ func exploredFailures(e Explored, before int, seed uint64, s scenes) (all []fail
 	for _, x := range found {
 		f := failure{
 			ID:   fmt.Sprintf("failure-%d", before+len(all)+1),
-			Word: word(Entry{Verdict: e.Verdict}), Suite: "explored", Name: e.Program, Law: x.Law,
+			Word: word(Entry{Verdict: e.Verdict}), Suite: Exploration, Name: e.Program, Law: x.Law,
 			Offences: []lab.Offence{{Verdict: e.Verdict, Text: x.Text}},
-			Again:    Entry{Suite: "explored", Name: e.Program, Replay: x.Line}.Again(seed),
+			Again:    replayed(x.Line),
 		}
 		if x.Trace != nil || x.Transcript != "" {
 			f.Scenes = []scene{newScene(Play{
-				Suite: "explored", Name: e.Program, Scenario: e.Program, Law: x.Law,
+				Suite: Exploration, Name: e.Program, Scenario: e.Program, Law: x.Law,
 				Verdict: e.Verdict, Schedule: x.Line, Transcript: x.Transcript, Trace: x.Trace,
 			}, f.ID+"-scene", seed, s.sql)}
 		}
@@ -88,4 +88,12 @@ func exploredFailures(e Explored, before int, seed uint64, s scenes) (all []fail
 		all = append(all, f)
 	}
 	return all
+}
+
+// replayed is the command that plays an explored schedule again.
+func replayed(line string) string {
+	if !strings.Contains(line, "@") {
+		return line
+	}
+	return "go run ./lab/cmd/lab replay " + quoted(line)
 }

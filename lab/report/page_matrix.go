@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"webhooklab/lab"
 )
@@ -38,9 +39,54 @@ func matrixOf(contracts []Contract, entries []Entry, at map[string]string) (all 
 	return all
 }
 
+// Counts says in a line what the matrix says row by row. A promise is held if all scenarios of it
+// are.
+func (m matrix) Counts() string {
+	states, caught := map[string]int{}, 0
+	for _, p := range m.Promises {
+		states[p.worst()]++
+		for _, c := range p.Catches {
+			if c.State == stateCaught {
+				caught++
+			}
+		}
+	}
+	parts := []string{fmt.Sprintf("%d of %s held", states[stateHeld],
+		phrase(len(m.Promises), "promise", "promises"))}
+	for _, s := range statesByWeight[:len(statesByWeight)-1] {
+		if states[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", states[s], s))
+		}
+	}
+	if caught > 0 {
+		parts = append(parts, phrase(caught, "broken receiver", "broken receivers")+" caught")
+	}
+	return strings.Join(append(parts, phrase(len(m.Laws), "law", "laws")), " · ")
+}
+
+// worst is the state of the scenario that weighs most.
+func (p promised) worst() string {
+	for _, s := range statesByWeight {
+		for _, c := range p.Scenarios {
+			if c.State == s {
+				return s
+			}
+		}
+	}
+	return stateAbsent
+}
+
+const (
+	stateHeld, stateCaught, stateAbsent = "held", "caught", "not in this run"
+	stateBroken, stateUnjudged          = "broken", "not judged"
+	stateNotRun                         = "not run"
+)
+
+var statesByWeight = []string{stateBroken, stateUnjudged, stateNotRun, stateAbsent, stateHeld}
+
 // add puts what the entries say of one scenario into the row of its promise.
 func (p *promised) add(scenario string, entries []Entry, at map[string]string) {
-	c := mention{Name: scenario, State: "not in this run", Anchor: at[Scenario+" "+scenario]}
+	c := mention{Name: scenario, State: stateAbsent, Anchor: at[Scenario+" "+scenario]}
 	for _, e := range entries {
 		switch {
 		case e.Suite == Scenario && e.Name == scenario:
@@ -65,7 +111,7 @@ func looped(e Entry, how, scenario string) string {
 }
 
 func caughtBy(e Entry, at map[string]string) mention {
-	c := mention{Name: e.Name, State: "caught", Anchor: at[Flawed+" "+e.Name]}
+	c := mention{Name: e.Name, State: stateCaught, Anchor: at[Flawed+" "+e.Name]}
 	if e.Verdict != lab.VerdictValid {
 		c.State = state(e.Verdict)
 	}
@@ -75,7 +121,7 @@ func caughtBy(e Entry, at map[string]string) mention {
 // state says in a word what a verdict means in the matrix.
 func state(v lab.Verdict) string {
 	return map[lab.Verdict]string{
-		lab.VerdictValid: "held", lab.VerdictNotRun: "not run",
-		lab.VerdictUnknown: "not judged", lab.VerdictInvalid: "broken",
+		lab.VerdictValid: stateHeld, lab.VerdictNotRun: stateNotRun,
+		lab.VerdictUnknown: stateUnjudged, lab.VerdictInvalid: stateBroken,
 	}[v]
 }

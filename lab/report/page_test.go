@@ -87,6 +87,7 @@ func TestThePageOfARunThatFailed(t *testing.T) {
 		`2 of 3`, `1,204 orders played, 160 branches pruned as equivalent, 12 branches left, 11 crash points struck`,
 		`this server is not the lab&#39;s to kill`,
 		`<h2>Promises and receivers</h2>`,
+		`2 of 4 promises held · 1 broken · 1 not run · 1 broken receiver caught · 3 laws`,
 		`<a href="#scenario-retry_during_commit"><code>retry_during_commit</code></a> `+
 			`<span class="state held">held</span>`,
 		`retry_during_commit 30× stepped`,
