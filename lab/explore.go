@@ -202,7 +202,7 @@ func (x *explorer) schedule(steps []Step) Schedule {
 func (x *explorer) count(s Schedule) {
 	n := map[string]int{}
 	for _, step := range s.Steps {
-		if step.Kind != StepWake {
+		if step.Kind != StepWake && step.Kind != StepDies {
 			n[step.Session]++
 		}
 	}

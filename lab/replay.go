@@ -20,9 +20,8 @@ func (f *follower) next(at position) (Step, bool) {
 		return at.enabled[0], true
 	}
 	want := f.steps[0]
-	if want.Kind == StepWake {
-		f.nofit = fmt.Sprintf("step %d lets %s go on first, but PostgreSQL had nobody to choose from",
-			f.taken+1, want.Session)
+	if want.Kind == StepWake || want.Kind == StepDies {
+		f.nofit = fmt.Sprintf("step %d is %s, but PostgreSQL had nobody to choose from", f.taken+1, want)
 		return Step{}, true
 	}
 	i := slices.IndexFunc(at.enabled, want.fits)

@@ -27,6 +27,7 @@ type StepKind int
 const (
 	StepRelease StepKind = iota // a held command goes to the server
 	StepWake                    // of several waiters whose lock is free, this backend goes on first
+	StepDies                    // of two that wait for each other, PostgreSQL ends this one
 	StepOpen                    // a statement that stands at a gate inside PostgreSQL goes on
 )
 
@@ -88,6 +89,8 @@ func (s Step) String() string {
 	switch s.Kind {
 	case StepWake:
 		return name + "~wake"
+	case StepDies:
+		return name + "~dies"
 	case StepOpen:
 		name += "~open"
 	case StepRelease:
@@ -130,7 +133,7 @@ func (s Schedule) String() string {
 var (
 	scheduleHead = regexp.MustCompile(`^([a-z0-9_]+)(?:\[([a-z0-9_.,]+)\])?@([0-9]+)$`)
 	scheduleStep = regexp.MustCompile(
-		`^([a-z0-9_]+)(?:#([0-9]+))?(?:~(wake|open)|:([^!\s]+))?(?:!([a-z_]+)(?:=(FIN|RST|hang))?)?$`)
+		`^([a-z0-9_]+)(?:#([0-9]+))?(?:~(wake|open|dies)|:([^!\s]+))?(?:!([a-z_]+)(?:=(FIN|RST|hang))?)?$`)
 )
 
 // ParseSchedule reads a line as String writes it. Its errors name the word that is wrong.
@@ -169,8 +172,8 @@ func parseStep(word string) (Step, error) {
 	m := scheduleStep.FindStringSubmatch(word)
 	if m == nil {
 		return Step{}, fmt.Errorf(
-			"lab: %q is no step: want session:COMMAND, session:COMMAND!fault, session~open or "+
-				"session~wake", word)
+			"lab: %q is no step: want session:COMMAND, session:COMMAND!fault, session~open, "+
+				"session~wake or session~dies", word)
 	}
 	s := Step{Session: m[1], What: strings.ReplaceAll(m[4], "+", " ")}
 	if m[2] != "" {
@@ -180,7 +183,7 @@ func parseStep(word string) (Step, error) {
 		}
 		s.Lane = n - 1
 	}
-	s.Kind = map[string]StepKind{"wake": StepWake, "open": StepOpen}[m[3]]
+	s.Kind = map[string]StepKind{"wake": StepWake, "open": StepOpen, "dies": StepDies}[m[3]]
 	if m[5] == "" {
 		return s, nil
 	}

@@ -16,6 +16,7 @@ func TestSchedulesAreLines(t *testing.T) {
 		"two_copies@7 first:INSERT+webhook_inbox retry:INSERT+webhook_inbox first:COMMIT",
 		"two_copies[first.1,retry.1]@0 first:COMMIT!ack=FIN",
 		"two_copies@18446744073709551615 ~gated first:INSERT+x first~open retry~wake",
+		"two_copies@7 first:INSERT+x retry~dies",
 		"two_copies@7 first#2:SELECT retry!request=hang first:COMMIT!ack=RST",
 		"two_copies@7 first:COMMIT!terminated first~open!cancelled first:BATCH+INSERT+a,+INSERT+b",
 		"two_copies@7 first:INSERT+x!server first:INSERT+x!server_after first:INSERT+x!killed",

@@ -122,6 +122,7 @@ func (l *Lab) ask(running []*lane, confirmed map[*lane]bool) {
 	if !l.mail.empty() {
 		return // the answer is older than the event
 	}
+	l.chooseVictim(seen, running)
 	var proved []*lane
 	for _, ln := range running {
 		ln.wait = seen[ln.pid]

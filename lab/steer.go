@@ -21,6 +21,7 @@ type steering struct {
 	taken   []Step
 	choice  bool
 	chance  int
+	doomed  bool // a victim was chosen in this step
 }
 
 // flown is the last command that a lane sent.
@@ -42,7 +43,7 @@ func (l *Lab) take(step Step) {
 	st := l.steered
 	s, ln := l.standingAt(step)
 	st.taken = append(st.taken, step)
-	st.choice, st.chance = false, 0
+	st.choice, st.chance, st.doomed = false, 0, false
 	before := l.lanes(laneBlocked)
 	own := st.intended(s, ln, step)
 	st.flight[ln] = flown{ln.command, own}

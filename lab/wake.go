@@ -111,6 +111,34 @@ func (l *Lab) thawAll() {
 	}
 }
 
+// chooseVictim decides who dies of two that wait for each other, one of them stopped: the one that
+// is let run finds the deadlock.
+func (l *Lab) chooseVictim(seen map[uint32]Wait, running []*lane) {
+	st := l.steered
+	if st == nil || st.doomed {
+		return
+	}
+	for _, closer := range running {
+		for _, stopped := range running {
+			if closer.frozen || !stopped.frozen ||
+				!slices.Contains(seen[closer.pid].Blockers, stopped.pid) ||
+				!slices.Contains(seen[stopped.pid].Blockers, closer.pid) {
+				continue
+			}
+			st.doomed, st.choice = true, true
+			doomed := []Step{{Session: l.name(closer.pid), Kind: StepDies},
+				{Session: l.name(stopped.pid), Kind: StepDies}}
+			victim := st.driver.wake(doomed)
+			st.taken = append(st.taken, victim)
+			if victim == doomed[1] {
+				l.signal(closer, true)
+				l.signal(stopped, false)
+			}
+			return
+		}
+	}
+}
+
 // patience is how long a step may last with backends stopped. Two that wait for each other end by
 // the deadlock check of one that runs; if none does, the stopped ones must look for themselves.
 const patience = 500 * time.Millisecond
