@@ -94,7 +94,7 @@ func (w *walker) modifies(p plan) {
 	}
 	w.add(target)
 	for _, parent := range t.parents {
-		w.add(part{relation: parent, read: true})
+		w.add(part{relation: parent, read: true, write: true}) // it locks the parent's row
 	}
 }
 

@@ -41,7 +41,7 @@ CREATE FUNCTION pure(a bigint) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT 
 		{`DELETE FROM pair WHERE c = $1`, []string{"y"},
 			`reads public.pair[pair_c_key="y"], writes public.pair[pair_c_key="y"]`},
 		{`INSERT INTO child (a, b) VALUES ($1, $2)`, []string{"x", "7"},
-			"reads public.pair, writes public.child"},
+			"reads public.pair, writes public.child, writes public.pair"},
 		{`INSERT INTO partly VALUES ($1, false)`, []string{"x"}, "writes public.partly"},
 		{`SELECT pure($1)`, []string{"7"}, ""},
 		{`SELECT reader()`, nil, "everything"},

@@ -169,13 +169,13 @@ func (o *observer) status(ctx context.Context, xid string) (string, error) {
 }
 
 // locked are the relations outside the system's schemas that a backend has locked, and whether for
-// writing.
+// more than reading.
 func (o *observer) locked(ctx context.Context, pid uint32) (map[string]bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	rows, err := o.conn.Query(ctx, `
 SELECT n.nspname || '.' || c.relname,
-       bool_or(l.mode NOT IN ('AccessShareLock', 'RowShareLock'))
+       bool_or(l.mode <> 'AccessShareLock')
   FROM pg_locks AS l
   JOIN pg_class AS c ON c.oid = l.relation AND c.relkind IN ('r', 'p')
   JOIN pg_namespace AS n ON n.oid = c.relnamespace

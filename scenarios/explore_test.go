@@ -81,9 +81,18 @@ func TestEveryOrder(t *testing.T) {
 var wholeOfThree = []string{"three_copies", "email_three_ranks", "atomic_copies_and_reader",
 	"leased_workers_and_clock", "outbox_dispatchers_and_reader", "door_copies_and_reader"}
 
+// ofTheLab skips a test of the lab itself where only receivers are judged: in the gate.
+func ofTheLab(t *testing.T) {
+	t.Helper()
+	if os.Getenv("LAB_LOGS") != "" {
+		t.Skip("the gate judges receivers; this judges the lab, under go test ./...")
+	}
+}
+
 // Reduction loses nothing: the whole tree of each pair of sessions, and of one program of three for
 // each receiver, ends in the same answers and rows as the reduced one.
 func TestReductionLosesNothing(t *testing.T) {
+	ofTheLab(t)
 	if testing.Short() {
 		t.Skip("whole trees are left out under -short")
 	}
@@ -110,6 +119,7 @@ func TestReductionLosesNothing(t *testing.T) {
 // The whole tree holds each feasible order once: as many as an enumeration finds that knows nothing
 // of trees, by trying all words of the right letters.
 func TestWholeTreeIsEveryFeasibleOrder(t *testing.T) {
+	ofTheLab(t)
 	for _, name := range []string{"two_copies", "two_revisions", "late_and_next", "two_objects",
 		"email_and_its_message", "leased_two_copies"} {
 		t.Run(name, func(t *testing.T) {
@@ -180,6 +190,7 @@ func feasible(t testing.TB, b *scenarios.Bench, p lab.Program, n [2]int) (lines 
 //
 // LAB_REPLAYS asks for so many rounds over whole trees, for a night.
 func TestReplayIsExact(t *testing.T) {
+	ofTheLab(t)
 	n, budget := 1, 30
 	if rounds := os.Getenv("LAB_REPLAYS"); rounds != "" {
 		var err error

@@ -20,14 +20,23 @@ func reads(table string) lab.Actor {
 // AtomicPrograms are the deliveries that can meet in the atomic handler.
 var AtomicPrograms = []lab.Program{
 	{Name: "atomic_two_copies", Law: onceDone,
-		Sessions: []lab.Actor{actor("first", order("evt", "paid")), actor("retry", order("evt", "paid"))},
-		Answers:  []string{"processed duplicate", "duplicate processed"}},
+		Sessions: []lab.Actor{
+			actor("first", order("evt", "paid")),
+			actor("retry", order("evt", "paid")),
+		},
+		Answers: []string{"processed duplicate", "duplicate processed"}},
 	{Name: "atomic_two_events", Law: onceDone,
-		Sessions: []lab.Actor{actor("one", order("evt_1", "paid")), actor("other", order("evt_2", "paid"))},
-		Answers:  []string{"processed processed"}},
+		Sessions: []lab.Actor{
+			actor("one", order("evt_1", "paid")),
+			actor("other", order("evt_2", "paid")),
+		},
+		Answers: []string{"processed processed"}},
 	{Name: "atomic_reused_id", Law: oneID,
-		Sessions: []lab.Actor{actor("one", order("evt", "paid")), actor("other", order("evt", "shipped"))},
-		Answers:  []string{"processed reused event id", "reused event id processed"}},
+		Sessions: []lab.Actor{
+			actor("one", order("evt", "paid")),
+			actor("other", order("evt", "shipped")),
+		},
+		Answers: []string{"processed reused event id", "reused event id processed"}},
 	{Name: "atomic_failure_and_copy", Law: "the record of a failure never overwrites a success",
 		Before: storm, Retried: true,
 		Sessions: []lab.Actor{actor("first", order("evt", "flaky")),
@@ -61,8 +70,11 @@ var AtomicPrograms = []lab.Program{
 // LeasedPrograms are what intake, workers and recovery can do to each other.
 var LeasedPrograms = []lab.Program{
 	{Name: "leased_two_copies", Law: onceDone, After: drained,
-		Sessions: []lab.Actor{actor("first", order("evt", "paid")), actor("retry", order("evt", "paid"))},
-		Answers:  []string{"accepted duplicate", "duplicate accepted"}},
+		Sessions: []lab.Actor{
+			actor("first", order("evt", "paid")),
+			actor("retry", order("evt", "paid")),
+		},
+		Answers: []string{"accepted duplicate", "duplicate accepted"}},
 	{Name: "leased_two_workers_one_receipt", Law: takenOnce, After: drained,
 		Before:   before(order("evt", "paid")),
 		Sessions: []lab.Actor{does("one", worksOnce), does("other", worksOnce)},
@@ -146,8 +158,11 @@ UPDATE webhook_receipt
 // OutboxPrograms are what changes and dispatchers can do to each other.
 var OutboxPrograms = []lab.Program{
 	{Name: "outbox_two_copies", Law: "a key stands for one message",
-		Sessions: []lab.Actor{actor("first", order("evt", "paid")), actor("other", order("evt_2", "paid"))},
-		Answers:  []string{"done done"}, After: posted},
+		Sessions: []lab.Actor{
+			actor("first", order("evt", "paid")),
+			actor("other", order("evt_2", "paid")),
+		},
+		Answers: []string{"done done"}, After: posted},
 	{Name: "outbox_change_and_dispatcher", Law: "a message is sent once its change is committed",
 		Sessions: []lab.Actor{actor("shop", order("evt", "paid")), does("post", dispatchesOnce)},
 		Answers:  []string{"done sent", "done idle"}, After: posted},

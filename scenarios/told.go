@@ -32,7 +32,9 @@ func ToldGated(suite string, gated, control lab.Explored) report.Explored {
 }
 
 func failureOf(f lab.Failure) report.ExploredFailure {
-	told := report.ExploredFailure{Line: f.Line(), Transcript: f.Report.Transcript, Trace: f.Report.Trace}
+	told := report.ExploredFailure{
+		Line: f.Line(), Transcript: f.Report.Transcript, Trace: f.Report.Trace,
+	}
 	if len(f.Report.Offences) > 0 {
 		told.Law, told.Text = f.Report.Offences[0].Law, f.Report.Offences[0].Text
 	}
