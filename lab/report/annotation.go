@@ -43,5 +43,6 @@ func annotation(at place, title, message string) string {
 // The two encodings of workflow commands: of what stands after the last "::", and of properties.
 var (
 	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A",
+		":", "%3A", ",", "%2C")
 )

@@ -49,7 +49,7 @@ const Exploration = "explored"
 func (x Explored) Entry() Entry {
 	e := Entry{
 		Suite: Exploration, Name: x.Program, Law: x.Law, Verdict: x.Verdict, Reason: x.Reason,
-		Runs: x.Explored + x.Cells, Detail: x.counted(),
+		Runs: x.Explored + x.Cells, Detail: x.Played(),
 		Elapsed: time.Duration(x.ElapsedMS * float64(time.Millisecond)),
 	}
 	for i, f := range x.Failures {
@@ -63,36 +63,6 @@ func (x Explored) Entry() Entry {
 		e.Offences = append(e.Offences, o)
 	}
 	return e
-}
-
-// counted says how much of the program was played. What was left is never kept silent.
-func (x Explored) counted() string {
-	var parts []string
-	for _, c := range []struct {
-		n    int
-		what string
-	}{
-		{x.Orders, "in all"}, {x.Explored, "explored"}, {x.Pruned, "pruned"}, {x.Left, "left"},
-	} {
-		if c.n > 0 {
-			parts = append(parts, grouped(c.n)+" "+c.what)
-		}
-	}
-	text := ""
-	if len(parts) > 0 {
-		text = "orders: " + strings.Join(parts, ", ")
-	}
-	if x.Cells > 0 {
-		text = strings.TrimPrefix(text+"; "+phrase(x.Cells, "crash point", "crash points")+
-			" struck", "; ")
-	}
-	if x.Gates > 0 {
-		text += "; " + phrase(x.Gates, "stop", "stops") + " at gates inside statements"
-	}
-	if x.Control != nil {
-		text += "; without gates " + x.Control.Verdict.String() + ", " + x.Control.counted()
-	}
-	return text
 }
 
 // Held tells that no law was broken in what was played.
@@ -117,7 +87,14 @@ func (x Explored) Played() string {
 	if x.Cells > 0 {
 		parts = append(parts, phrase(x.Cells, "crash point", "crash points")+" struck")
 	}
-	return strings.Join(parts, ", ")
+	if x.Gates > 0 {
+		parts = append(parts, phrase(x.Gates, "stop", "stops")+" at gates inside statements")
+	}
+	text := strings.Join(parts, ", ")
+	if x.Control != nil {
+		text += "; without gates " + x.Control.Verdict.String() + ", " + x.Control.Played()
+	}
+	return text
 }
 
 // AppendExplored adds one line to explored.jsonl in dir, as Append does to the verdicts.

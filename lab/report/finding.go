@@ -87,7 +87,8 @@ var (
 	brokenLaw = regexp.MustCompile(`^(loop \d+: )?law \S+ is broken`)
 	// varying are numbers, with letters and dots that hang on to them, such as ids and durations,
 	// and folders. An SQLSTATE is no such number.
-	varying = regexp.MustCompile(`SQLSTATE \w{5}|/(?:[\w.+@-]+/)+|\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\d[\w.µ]*`)
+	varying = regexp.MustCompile(`SQLSTATE \w{5}|/(?:[\w.+@-]+/)+|` +
+		`\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\d[\w.µ]*`)
 )
 
 func unvaried(text string) string {

@@ -50,9 +50,12 @@ func startBars(out io.Writer, x expectation, refresh <-chan any) *bars {
 	}
 	b := &bars{out: out, began: time.Now(), board: mpb.New(options...), estimate: x.estimate()}
 	b.all = []*bar{
-		{title: "broken receivers", suites: []string{report.Flawed}, test: "TestFlawedReceiversAreCaught/"},
-		{title: "scenarios", suites: []string{report.Scenario, report.Replay}, test: "TestScenarios/"},
+		{title: "broken receivers", suites: []string{report.Flawed},
+			test: "TestFlawedReceiversAreCaught/"},
+		{title: "scenarios", suites: []string{report.Scenario, report.Replay},
+			test: "TestScenarios/"},
 		{title: "loops", suites: []string{report.Loop, report.Free}, test: "TestLoops/"},
+		{title: "programs explored", suites: []string{report.Exploration}, test: "TestEveryOrder/"},
 		{title: "laws", suites: []string{report.Law}},
 	}
 	for place, bar := range b.all {
@@ -61,7 +64,9 @@ func startBars(out io.Writer, x expectation, refresh <-chan any) *bars {
 		}
 	}
 	b.foot = b.board.New(0, mpb.NopStyle(), mpb.BarPriority(len(b.all)),
-		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return b.footLine(time.Now()) })))
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string {
+			return b.footLine(time.Now())
+		})))
 	return b
 }
 
@@ -178,7 +183,8 @@ func (b *bars) ended(e event) {
 	}
 	for _, bar := range b.all {
 		name, below := strings.CutPrefix(e.Test, bar.test)
-		if e.Test == "" && packageOf(bar.suites[0]) == path.Base(e.Package) || below && name == bar.current {
+		over := e.Test == "" && packageOf(bar.suites[0]) == path.Base(e.Package)
+		if over || below && name == bar.current {
 			bar.current = ""
 		}
 		for _, suite := range bar.suites {

@@ -143,6 +143,10 @@ func TestWhatIsExpected(t *testing.T) {
 	require.Empty(t, x.of(report.Loop, "exact_retry"), "it is not concurrent")
 	require.Empty(t, x.of(report.Loop, "there_is_no_such_scenario"))
 	require.Equal(t, 1, x.count(report.Flawed))
+	programs := x.count(report.Exploration)
+	require.NotZero(t, programs)
+	short := expecting(t, options{loops: 1, sequences: 1, short: true})
+	require.Less(t, short.count(report.Exploration), programs, "three sessions at once are left out")
 
 	x = expecting(t, options{loops: 1, scenario: "^retry_during"}, earlier...)
 	require.Len(t, x.cases, 2)

@@ -43,6 +43,10 @@ func (g *gate) expect() expectation {
 				drawn += e.Runs
 			}
 		}
+		programs, _ := report.ReadExplored(dir)
+		for _, x := range programs {
+			entries = append(entries, x.Entry())
+		}
 		for _, e := range entries {
 			e.Elapsed = g.scaled(e, drawn)
 			known[e.Suite+" "+e.Name] = e
@@ -55,6 +59,7 @@ func (g *gate) expect() expectation {
 		}
 	}
 	x.addScenarios(g, known)
+	x.addPrograms(g, known)
 	return x
 }
 
@@ -102,10 +107,10 @@ func (g *gate) scaled(e report.Entry, drawn int) time.Duration {
 	return e.Elapsed
 }
 
-// willRun tells of all suites but those of scenarios, whose cases are known from their list.
+// willRun tells of all suites but those whose cases are known from a list.
 func (g *gate) willRun(suite, name string) bool {
 	switch suite {
-	case report.Scenario, report.Loop, report.Free, report.Replay:
+	case report.Scenario, report.Loop, report.Free, report.Replay, report.Exploration:
 		return false
 	case report.Law:
 		if g.law != "" {
@@ -147,6 +152,27 @@ func (x *expectation) addScenarios(g *gate, known map[string]report.Entry) {
 				}
 				x.cases = append(x.cases, expected{suite, sc.Name, takes})
 			}
+		}
+	}
+}
+
+// addPrograms adds those that are explored; a short run leaves out three sessions at once.
+func (x *expectation) addPrograms(g *gate, known map[string]report.Entry) {
+	tests := strings.Join(g.whichTests(), " ")
+	if !g.whole() && !strings.Contains(tests, "TestEveryOrder") {
+		return
+	}
+	filter := regexp.MustCompile(g.scenario)
+	for _, suite := range scenarios.Suites {
+		for _, p := range suite.Programs {
+			if !filter.MatchString(p.Name) || g.short && len(p.Sessions) > 2 {
+				continue
+			}
+			takes := unknownTakes
+			if e, ok := known[report.Exploration+" "+p.Name]; ok {
+				takes = e.Elapsed
+			}
+			x.cases = append(x.cases, expected{report.Exploration, p.Name, takes})
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -168,15 +169,22 @@ func (g *gate) tell() int {
 		fmt.Fprintf(g.human(), "\nThe whole run, drawn: %s\n",
 			filepath.Join(g.result.Folder, "report.html"))
 	}
-	failures := report.Failures(g.result.Judged())
-	if len(failures) > 0 {
-		fmt.Fprintf(g.human(), "\nAGAIN\n")
-	}
-	for _, e := range failures {
-		fmt.Fprintf(g.human(), "  %s\n", e.Again(g.seed))
-	}
+	g.tellAgain()
 	g.tellGitHub()
 	g.machine.summary(g.result)
 	code, _ := g.result.ExitCode()
 	return code
+}
+
+// tellAgain prints each command that repeats a failure, once.
+func (g *gate) tellAgain() {
+	var commands []string
+	for _, e := range report.Failures(g.result.Judged()) {
+		if again := e.Again(g.seed); !slices.Contains(commands, again) {
+			commands = append(commands, again)
+		}
+	}
+	if len(commands) > 0 {
+		fmt.Fprintf(g.human(), "\nAGAIN\n  %s\n", strings.Join(commands, "\n  "))
+	}
 }

@@ -68,6 +68,7 @@ type jsonOrders struct {
 	Pruned   int `json:"pruned"`
 	Left     int `json:"left"`
 	Cells    int `json:"cells"`
+	Gates    int `json:"gates"`
 }
 
 type jsonOffence struct {
@@ -123,7 +124,7 @@ func (j *jsonLines) entry(e report.Entry) {
 }
 
 func (j *jsonLines) explored(x report.Explored) {
-	j.verdict("explored", x.Entry(), &jsonOrders{x.Orders, x.Explored, x.Pruned, x.Left, x.Cells})
+	j.verdict("explored", x.Entry(), &jsonOrders{x.Orders, x.Explored, x.Pruned, x.Left, x.Cells, x.Gates})
 }
 
 func (j *jsonLines) verdict(kind string, e report.Entry, orders *jsonOrders) {

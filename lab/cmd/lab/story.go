@@ -76,7 +76,10 @@ func measured(e report.Entry) string {
 		return reason
 	}
 	text := fmt.Sprintf("%6.2f s", e.Elapsed.Round(10*time.Millisecond).Seconds())
-	if e.Runs > 1 {
+	switch {
+	case e.Suite == report.Exploration:
+		return text + ", " + e.Detail
+	case e.Runs > 1:
 		text += fmt.Sprintf(", %d runs", e.Runs)
 	}
 	switch {
@@ -84,8 +87,6 @@ func measured(e report.Entry) string {
 		text += ", 1 overlap"
 	case e.Overlaps > 1:
 		text += fmt.Sprintf(", %d overlaps", e.Overlaps)
-	case e.Suite == report.Exploration:
-		text += ", " + e.Detail
 	}
 	return text
 }

@@ -38,7 +38,7 @@ BROKEN      scenario  deadlock                               12.00 s
 NOT JUDGED  law       TestShuffled                            0.00 s
     no server
     again: ./run_lab.sh --seed 7 --law '^TestShuffled$'
-held        explored  two_copies                              1.50 s, 12 runs, orders: 12 explored, 8 left
+held        explored  two_copies                              1.50 s, 12 orders played, 8 branches left
 `
 
 // The last steps of what failed stand before the reasons.

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal: a person watches a screen that can be drawn on, and no CI system only seems to be one.
+// isTerminal: a person watches a screen that can be drawn on, and no CI system that seems to be one.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("CI") != "" {
