@@ -27,8 +27,9 @@ func TestWhatWasExploredComesBack(t *testing.T) {
 	got, err := report.ReadExplored(dir)
 	require.NoError(t, err)
 	require.Equal(t, []report.Explored{want}, got)
-	require.Equal(t, "orders: 70 in all, 12 explored, 50 pruned, 8 left; 3 crash points struck; "+
-		"40 stops at gates inside statements; without gates valid, orders: 2 explored",
+	require.Equal(t, "12 of 70 orders played, 50 branches pruned as equivalent, 8 branches left, "+
+		"3 crash points struck, 40 stops at gates inside statements; "+
+		"without gates valid, 2 orders played",
 		want.Entry().Detail)
 }
 
