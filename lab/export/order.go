@@ -44,16 +44,21 @@ func (w *writer) tellOperations() {
 		if op.Ended == 0 || op.Ended > w.stopped() {
 			continue
 		}
-		last := lines[w.lastBefore(op.Ended)]
+		last := lines[max(first, w.lastOf(op.Ended, func(*line) bool { return true }))]
 		last.answers = append(last.answers, op.Session+" answers: "+op.Answer)
 	}
 }
 
-// lastBefore is the last line that began before this moment. The end of a connection that was in no
-// transaction ends nobody's wait, so what ends soon after it has not ended by it.
-func (w *writer) lastBefore(at time.Duration) (last int) {
+// lastBefore is the last line that began before this moment and may have ended a wait. The end of a
+// connection that was in no transaction ends nobody's, so what ends soon after it has not ended by
+// it.
+func (w *writer) lastBefore(at time.Duration) int {
+	return w.lastOf(at, func(l *line) bool { return !l.quits || l.inside })
+}
+
+func (w *writer) lastOf(at time.Duration, which func(*line) bool) (last int) {
 	for i, l := range w.script.lines {
-		if l.at <= at && (!l.quits || l.inside) {
+		if l.at <= at && which(l) {
 			last = i
 		}
 	}
@@ -104,10 +109,9 @@ func (w *writer) judge() error {
 		switch {
 		case w.script.unfit != "" || !l.lost:
 		case l.until == len(lines):
-			w.script.unfit = l.terminal.name + " still waits at the end, which it takes for an error"
+			w.script.unfit = "a session still waits at the end, which it takes for an error"
 		default:
-			w.script.unfit = "the connection of " + l.terminal.name + " is cut while its command " +
-				"runs, which no step of it can do"
+			w.script.unfit = "a connection is cut while its command runs, which no step of it can do"
 		}
 	}
 	return nil

@@ -15,14 +15,14 @@ func (s *Script) Psql(schema string) string {
 -- Open a terminal for each of these names, and psql in it: %s.
 -- Paste the numbered lines into the terminal that each of them names, one after the other, and
 -- compare what comes back with what stands behind "=>". A line that waits returns later: the line
--- that ends its wait says so.
+-- that ends its wait says so.%s
 --
 -- The tables: an empty database with %s. For example:
 --   createdb by_hand
 --   psql -X -d by_hand -f %s
 -- and in each terminal:
 --   psql -X -d by_hand
-`, s.terminalNames(), schema, schema)
+`, s.terminalNames(), s.ownHand(), schema, schema)
 	for i, l := range s.lines {
 		b.WriteByte('\n')
 		for _, told := range l.told {
@@ -77,6 +77,17 @@ func (s *Script) terminalNames() string {
 		names = append(names, t.name)
 	}
 	return strings.Join(names, ", ")
+}
+
+// ownHand explains the terminal that is no session's.
+func (s *Script) ownHand() string {
+	for _, t := range s.terminals {
+		if t.session == "" {
+			return " What stands under " + t.name + " is done to the\n-- tables from outside, to show " +
+				"what comes of it."
+		}
+	}
+	return ""
 }
 
 func (s *Script) psqlLine(b *strings.Builder, i int, l *line) {

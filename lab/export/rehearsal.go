@@ -155,10 +155,11 @@ func (r *rehearsal) player(ctx context.Context, t *terminal) (*player, error) {
 func (r *rehearsal) hangUp(ctx context.Context, p *player) error {
 	const end = `SELECT pg_terminate_backend($1, 5000)` // milliseconds
 	_, err := r.observer.Exec(ctx, end, int32(p.conn.PID()))
+	_ = p.conn.Conn().Close() // so that its line ends, whatever the server says
 	if p.ended != nil {
 		<-p.ended
 	}
-	_ = p.conn.Close(ctx) // of what the server has closed already
+	_ = p.conn.Close(ctx)
 	return err
 }
 

@@ -56,7 +56,7 @@ var accepted = []string{
 	"its sessions ran freely, so no schedule says what came when",
 	"lines n and n were under way at once, so no schedule says which came first",
 	"the server is killed, which no step of it can do",
-	"retry_n still waits at the end, which it takes for an error",
+	"a session still waits at the end, which it takes for an error",
 	"the error belongs to a prepared statement, and plain SQL prepares none",
 	"nothing of it went over a wire",
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"webhooklab/lab"
 	"webhooklab/lab/report"
@@ -110,6 +111,8 @@ func TestARehearsalSeesWhatIsWrong(t *testing.T) {
 	cases, err := exportOptions{scenario: "retry_during_commit"}.cases()
 	require.NoError(t, err)
 	b := benchOf(t, stage, cases[0])
+	require.Equal(t, lab.VerdictValid, b.Run(t.Context(), cases[0].play).Verdict)
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for text, spoil := range map[string]func(trace *lab.Trace){
 		`the run saw ["INSERT 0 2"], 1 rows`: func(trace *lab.Trace) {
 			find(trace, "first", "INSERT webhook_inbox").Answer.Tags = []string{"INSERT 0 2"}
