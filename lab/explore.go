@@ -126,10 +126,14 @@ func (l *Lab) closePrints() {
 // systematic goes through the tree until it is exhausted, the budget spent, or enough is broken.
 func (x *explorer) systematic(ctx context.Context) {
 	x.plant()
-	for b, ok := (branch{}), true; ok && !x.enough(ctx); b, ok = x.tree.pop() {
+	for !x.enough(ctx) {
+		b, more := x.tree.pop()
+		if !more {
+			return
+		}
 		w := x.tree.walk(b)
 		x.run(ctx, w, &w.at)
-		if w.lost && b.tries < 20 {
+		if w.lost && b.tries < maxTries {
 			b.tries++
 			x.tree.push(b)
 		} else if w.lost {
@@ -142,9 +146,14 @@ func (x *explorer) systematic(ctx context.Context) {
 	}
 }
 
+// maxTries is how often a branch is tried that PostgreSQL does not go down again.
+const maxTries = 20
+
+// plant begins a tree with the one branch that there is: the very first run.
 func (x *explorer) plant() {
 	w := x.want
 	x.tree = newTree(!w.Whole, max(0, w.Shard-1), w.Shards)
+	x.tree.queue = frontier{{}}
 }
 
 // restart begins anew: what sleeps was sent to sleep by footprints that were too small.
@@ -154,8 +163,7 @@ func (x *explorer) restart() {
 	x.done.Explored, x.done.Cut, x.done.Gates = 0, 0, 0
 	clear(x.done.Outcomes)
 	clear(x.done.States)
-	x.batch = nil
-	x.tree.queue = append(x.tree.queue, branch{})
+	x.batch = nil // its schedules, or their like, are run again
 }
 
 // run plays one schedule and enters what came of it.
@@ -229,13 +237,13 @@ func (x *explorer) tell() {
 func (x *explorer) snapshot() Explored {
 	now := x.done
 	now.Elapsed = time.Since(x.began)
-	now.Left = x.tree.queue.Len()
+	now.Left = x.tree.left()
 	return now
 }
 
 func (x *explorer) finished() Explored {
 	d := &x.done
-	d.Left = x.tree.queue.Len() + x.tree.lost + x.tree.unseen()
+	d.Left = x.tree.left() + x.tree.lost + x.tree.unseen()
 	if ctx := x.lab.ctx; ctx.Err() != nil {
 		return x.unknown("the exploration was interrupted: %v", context.Cause(ctx))
 	}

@@ -57,7 +57,7 @@ func (s *sampler) passed(passage)        {}
 
 // random draws what the budget left, and says what that is worth.
 func (x *explorer) random(ctx context.Context) {
-	if x.want.Samples == 0 || x.tree.queue.Len() == 0 || len(x.done.Failures) >= x.want.Stop {
+	if x.want.Samples == 0 || x.tree.left() == 0 || len(x.done.Failures) >= x.want.Stop {
 		return
 	}
 	k := 0

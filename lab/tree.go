@@ -79,7 +79,6 @@ func (f *frontier) Pop() any {
 	return last
 }
 
-// newTree begins with the one branch that there is: the root's default.
 func newTree(reduced bool, shard, shards int) *tree {
 	return &tree{reduced: reduced, shard: shard, shards: shards, root: newNode(nil, edge{}),
 		chances: map[string]*chance{}}
@@ -153,12 +152,27 @@ func (t *tree) push(b branch) {
 // pop is the next branch to explore; false when the tree is exhausted.
 func (t *tree) pop() (branch, bool) {
 	for t.queue.Len() > 0 {
-		b := heap.Pop(&t.queue).(branch)
-		if b.from == nil || !t.reduced || b.wakes != nil || !t.asleep(b.from, b.step) {
+		if b := heap.Pop(&t.queue).(branch); t.awake(b) {
 			return b, true
 		}
 	}
 	return branch{}, false
+}
+
+// left counts the branches that are still to be entered.
+func (t *tree) left() (n int) {
+	for _, b := range t.queue {
+		if b.from != nil && t.awake(b) {
+			n++
+		}
+	}
+	return n
+}
+
+// awake: no other branch stands for this one. The root's default and the choices of PostgreSQL
+// always are.
+func (t *tree) awake(b branch) bool {
+	return b.from == nil || !t.reduced || b.wakes != nil || !t.asleep(b.from, b.step)
 }
 
 func (t *tree) asleep(n *node, s Step) bool { _, yes := n.sleep[s]; return yes }
