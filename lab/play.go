@@ -118,6 +118,23 @@ func (l *Lab) through(p Program, d driver, done *played) {
 	}
 }
 
+// leftLocked judges a standstill. If all who hold somebody up have had their answers, they have kept
+// locks that nobody will give back, which is a fault of the receiver's.
+func (l *Lab) leftLocked() Verdict {
+	blocked := l.lanes(laneBlocked)
+	for _, ln := range blocked {
+		for _, pid := range ln.wait.Blockers {
+			if l.owner(pid).active {
+				return VerdictUnknown
+			}
+		}
+	}
+	if len(blocked) == 0 {
+		return VerdictUnknown
+	}
+	return VerdictInvalid
+}
+
 // quietly runs what belongs to no order.
 func (l *Lab) quietly(story func(*Lab)) {
 	story(l)
@@ -232,7 +249,7 @@ func (l *Lab) waitForOutsider(sessions []*Session) {
 		for _, s := range sessions {
 			text += "\n  " + s.Name + " is " + s.status()
 		}
-		l.give(VerdictUnknown, "nobody can go on:%s", text)
+		l.give(l.leftLocked(), "nobody can go on:%s", text)
 	}
 	l.poll("an outsider to let go", func() (bool, error) {
 		l.settle(nil)

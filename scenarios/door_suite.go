@@ -23,7 +23,7 @@ SELECT source, event_id,
 	Audit:    properties.Audit,
 	Audited:  []lab.Invariant{properties.NeverStepsBack},
 	Effects:  gusts,
-	Programs: DoorPrograms,
+	Programs: slices.Concat(DoorPrograms, DoorInputs),
 	Scenarios: slices.Concat([]lab.Scenario{
 		DoorApplied,
 		DoorForgedFirst,

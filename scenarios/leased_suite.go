@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ var LeasedSuite = Suite{
 	Laws:     properties.Receipts,
 	Effects:  effects,
 	Reset:    forgetReceipts,
-	Programs: LeasedPrograms,
+	Programs: slices.Concat(LeasedPrograms, LeasedInputs),
 	Scenarios: []lab.Scenario{
 		LeasedAcceptedThenProcessed,
 		LeasedCopyInFlight,

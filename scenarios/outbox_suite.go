@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,7 +37,7 @@ SELECT source, key
 	Laws:     properties.Outbox,
 	Effects:  effects + downstream,
 	Reset:    forget("outbox_message"),
-	Programs: OutboxPrograms,
+	Programs: slices.Concat(OutboxPrograms, OutboxInputs),
 	Scenarios: []lab.Scenario{
 		OutboxSentOnce,
 		OutboxRolledBackSendsNothing,

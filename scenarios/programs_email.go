@@ -20,7 +20,7 @@ var EmailPrograms = []lab.Program{
 	{Name: "email_two_ranks", Law: forward, Before: addedBefore,
 		Sessions: []lab.Actor{actor("lower", email("deferred")), actor("higher", email("bounced"))},
 		Answers:  []string{"advanced advanced", "unchanged advanced"}},
-	{Name: "email_flag_and_rank", Law: forward, Before: addedBefore,
+	{Name: "email_flag_and_rank", Law: EmailFlagsStandBeside.Law, Before: addedBefore,
 		Sessions: []lab.Actor{actor("flag", email("opened")), actor("rank", email("delivered"))},
 		Answers:  []string{"advanced advanced"}},
 	{Name: "email_and_its_message", Law: neverMiss,

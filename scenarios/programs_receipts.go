@@ -229,7 +229,7 @@ var DoorPrograms = []lab.Program{
 		Sessions: []lab.Actor{actor("one", paid), actor("two", paid), actor("three", paid)},
 		Answers: []string{"applied duplicate duplicate", "duplicate applied duplicate",
 			"duplicate duplicate applied"}},
-	{Name: "door_forged", Law: "a bad signature leaves no row",
+	{Name: "door_forged", Law: DoorForgedFirst.Law,
 		Sessions: []lab.Actor{does("forger", forges), actor("sender", paid)},
 		Answers:  []string{"401 applied"}},
 }

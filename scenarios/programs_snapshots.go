@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"webhooklab/lab"
 	"webhooklab/lab/postgres"
 )
@@ -33,7 +35,7 @@ var SnapshotPrograms = []lab.Program{
 	{Name: "one_revision_two_events", Law: oneRevision,
 		Sessions: []lab.Actor{actor("one", paid), actor("other", paidAgain)},
 		Answers:  []string{"applied reused revision", "reused revision applied"}},
-	{Name: "two_sources", Law: "the same ids under two sources are two events",
+	{Name: "two_sources", Law: SourcesStayApart.Law,
 		Sessions: []lab.Actor{actor("shop", paid), actor("market", paidOnMarket)},
 		Answers:  []string{"applied applied"}},
 	{Name: "two_objects", Law: "events of different objects have nothing to do with each other",
@@ -49,7 +51,7 @@ var SnapshotPrograms = []lab.Program{
 		Reference: true, Before: backfill(3),
 		Sessions: []lab.Actor{actor("same", revision(3)), actor("next", revision(4))},
 		Answers:  []string{"stale applied"}},
-	{Name: "serializable_default", Law: "the transaction says its isolation level itself",
+	{Name: "serializable_default", Law: SerializableByDefault.Law,
 		Sessions: []lab.Actor{with(actor("first", paid), strict), with(actor("retry", paid), strict)},
 		Answers:  []string{"applied duplicate", "duplicate applied"}},
 	{Name: "outside_writer", Law: "a deadlock is retried inside: nothing is lost, nobody sees an error",
@@ -58,10 +60,16 @@ var SnapshotPrograms = []lab.Program{
 		Sessions: []lab.Actor{actor("receiver", revision(2)),
 			does("writer", lab.RunsSQL(rowThenKeyOf...))},
 		Answers: []string{"applied ERROR 23505", "applied ERROR 40P01", "duplicate done"}},
-	{Name: "json_written_otherwise", Law: "JSON is compared as JSON, not as text or as floats",
+	{Name: "outside_writer_rolls_back", Law: DeadlockWriterRollsBack.Law,
+		Reference: true, Needs: []postgres.Ability{postgres.DeadlockTimeout},
+		Before: before(revision(1)),
+		Sessions: []lab.Actor{actor("receiver", revision(2)),
+			does("writer", lab.RunsSQL(rowThenKeyUndone...))},
+		Answers: []string{"applied done", "applied ERROR 23505", "applied ERROR 40P01"}},
+	{Name: "json_written_otherwise", Law: SameJSONWrittenOtherwise.Law,
 		Sessions: []lab.Actor{actor("sender", jsonAs(jsonOne), jsonAs(jsonTwo), jsonAs(jsonThree))},
 		Answers:  []string{"applied duplicate reused event id"}},
-	{Name: "broken_shapes", Law: "what breaks the shape is refused at once and leaves no trace",
+	{Name: "broken_shapes", Law: InvalidLeavesNoTrace.Law,
 		Sessions: []lab.Actor{actor("sender", append(brokenShapes(), paid)...)},
 		Answers: []string{"invalid invalid invalid invalid invalid invalid invalid invalid invalid " +
 			"invalid invalid invalid invalid invalid applied"}},
@@ -115,6 +123,9 @@ var rowThenKeyOf = []string{
  VALUES ('{shop}', 'evt_2', 'order', 2, '{"total": 20}')`,
 	"COMMIT",
 }
+
+// rowThenKeyUndone thinks better of it in the end.
+var rowThenKeyUndone = append(slices.Clone(rowThenKeyOf[:len(rowThenKeyOf)-1]), "ROLLBACK")
 
 // backfill puts the object at a revision of which no event was accepted.
 func backfill(n int) func(*lab.Lab) {

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -95,7 +96,7 @@ var AtomicSuite = Suite{
 	State:    receiptState,
 	Laws:     properties.Receipts,
 	Effects:  effects,
-	Programs: AtomicPrograms,
+	Programs: slices.Concat(AtomicPrograms, AtomicInputs),
 	Scenarios: []lab.Scenario{
 		AtomicSameEventTwice,
 		AtomicCopyInFlight,

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"webhooklab/lab"
 	"webhooklab/properties"
 )
@@ -14,7 +16,7 @@ var SnapshotSuite = Suite{
 	Laws:     properties.Snapshots,
 	Audit:    properties.Audit,
 	Audited:  []lab.Invariant{properties.NeverStepsBack},
-	Programs: SnapshotPrograms,
+	Programs: slices.Concat(SnapshotPrograms, SnapshotInputs, []lab.Program{revisionsAtOnce}),
 	Scenarios: []lab.Scenario{
 		FirstDelivery,
 		ExactRetry,
