@@ -112,8 +112,8 @@ func (x literals) inline(ctx context.Context, st toxiproxy.Statement) (string, e
 // An argument is a literal and the name of its type.
 type argument struct{ literal, kind string }
 
-// argument writes one argument. Its text is what was sent; of one that was sent in binary the server
-// tells the text.
+// argument writes one argument. Its text is what was sent; of one that was sent in binary, the
+// server tells the text.
 func (x literals) argument(
 	ctx context.Context, arg []byte, format int16, oid uint32,
 ) (argument, error) {
@@ -124,8 +124,8 @@ func (x literals) argument(
 	}
 	text := string(arg)
 	if format == pgx.BinaryFormatCode {
-		r := x.conn.PgConn().ExecParams(ctx, `SELECT format('%s', $1)`, [][]byte{arg}, []uint32{oid},
-			[]int16{format}, nil).Read()
+		r := x.conn.PgConn().ExecParams(ctx, `SELECT format('%s', $1)`,
+			[][]byte{arg}, []uint32{oid}, []int16{format}, nil).Read()
 		if pg := (*pgconn.PgError)(nil); errors.As(r.Err, &pg) {
 			return a, noScript("the server does not take it: %s", pg.Message)
 		}

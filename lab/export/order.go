@@ -7,8 +7,8 @@ import (
 	"webhooklab/lab"
 )
 
-// fixVictims makes sure that PostgreSQL ends the same side of a deadlock again: whoever looks for it
-// first is ended, so the others never look. The run may have left that to chance.
+// fixVictims makes sure that PostgreSQL ends the same side of a deadlock again: whoever looks for
+// it first is ended, so the others never look. The run may have left that to chance.
 func (w *writer) fixVictims() {
 	victims := map[*terminal]bool{}
 	for _, l := range w.script.lines {
@@ -17,7 +17,9 @@ func (w *writer) fixVictims() {
 		}
 	}
 	for _, t := range w.script.terminals {
-		set := slices.ContainsFunc(t.settings, func(s lab.Setting) bool { return s.Name == patience.Name })
+		set := slices.ContainsFunc(t.settings, func(s lab.Setting) bool {
+			return s.Name == patience.Name
+		})
 		if len(victims) > 0 && !victims[t] && !set && t.session != "" {
 			t.settings = append(t.settings, patience)
 		}
@@ -111,7 +113,8 @@ func (w *writer) judge() error {
 		case l.until == len(lines):
 			w.script.unfit = "a session still waits at the end, which it takes for an error"
 		default:
-			w.script.unfit = "a connection is cut while its command runs, which no step of it can do"
+			w.script.unfit = "a connection is cut while its command runs, which no step of it " +
+				"can do"
 		}
 	}
 	return nil

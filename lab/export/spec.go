@@ -8,9 +8,10 @@ import (
 
 // A step is one step of the isolation tester's permutation.
 type step struct {
-	name string
-	sql  string
-	line int // whose end the step's end is
+	name     string
+	terminal *terminal
+	sql      string
+	line     int // whose end the step's end is
 }
 
 // IsolationSpec is the script for PostgreSQL's own isolation tester: the specification, and what
@@ -128,7 +129,9 @@ func (s *Script) steps() (steps []step, err error) {
 		if sql, err = withoutBraces(sql); err != nil {
 			return nil, noScript("line %d holds %w", i+1, err)
 		}
-		steps = append(steps, step{named(steps, identifier(l.terminal.name+"_"+label), sql), sql, i})
+		st := step{terminal: l.terminal, sql: sql, line: i}
+		st.name = st.named(identifier(l.terminal.name+"_"+label), steps)
+		steps = append(steps, st)
 	}
 	return steps, nil
 }
@@ -137,11 +140,11 @@ func (s *Script) steps() (steps []step, err error) {
 // back, locks released.
 const hangUpSQL = "SELECT pg_terminate_backend(pg_backend_pid())"
 
-// named is the step's name: one that stands for this SQL already, or a new one.
-func named(steps []step, stem, sql string) string {
+// named is the step's name: that of the same step before, or one that no other has.
+func (st step) named(stem string, before []step) string {
 	for n, name := 2, stem; ; n++ {
-		i := slices.IndexFunc(steps, func(st step) bool { return st.name == name })
-		if i < 0 || steps[i].sql == sql {
+		i := slices.IndexFunc(before, func(other step) bool { return other.name == name })
+		if i < 0 || before[i].sql == st.sql && before[i].terminal == st.terminal {
 			return name
 		}
 		name = fmt.Sprintf("%s_%d", stem, n)
@@ -168,8 +171,8 @@ func (s *Script) marker(st step, steps []step) string {
 	return "(" + strings.Join(marks, ", ") + ")"
 }
 
-// victim is the line that PostgreSQL ends because the i-th has closed a circle of waits, -1 if there
-// is none.
+// victim is the line that PostgreSQL ends because the i-th has closed a circle of waits, -1 if
+// there is none.
 func (s *Script) victim(i int) int {
 	return slices.IndexFunc(s.lines, func(l *line) bool {
 		return l.until == i && l.failure != nil && l.failure.state == deadlock

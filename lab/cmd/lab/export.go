@@ -212,7 +212,9 @@ func (x *exporter) export(
 }
 
 // script plays the case on its bench and tells it again in plain SQL.
-func (c exportCase) script(ctx context.Context, b *scenarios.Bench) (*export.Script, lab.Report, error) {
+func (c exportCase) script(
+	ctx context.Context, b *scenarios.Bench,
+) (*export.Script, lab.Report, error) {
 	r, err := c.run(ctx, b)
 	if err != nil {
 		return nil, r, err
