@@ -210,6 +210,11 @@ func (l *Lab) restart() error {
 
 // fallen waits until no connection of before the kill is left anywhere.
 func (l *Lab) fallen() {
+	for _, ln := range l.lanes(laneCut) {
+		if _, s := l.laneOf(ln.pid); !ln.dying {
+			s.wire.Sever(toxiproxy.FIN) // it was left hanging: nobody is there any more to hang on
+		}
+	}
 	l.poll("the killed server's connections to fall", func() (bool, error) {
 		l.drain()
 		open := 0

@@ -55,6 +55,19 @@ func (f *follower) wake(free []Step) Step {
 
 func (f *follower) passed(passage) {}
 
+// ended says whether the program ended before the schedule did, which then no longer fits.
+func (f *follower) ended() bool {
+	if f.nofit != "" || len(f.steps) == 0 {
+		return false
+	}
+	rest := make([]string, len(f.steps))
+	for i, step := range f.steps {
+		rest[i] = step.String()
+	}
+	f.nofit = "the program ended before " + strings.Join(rest, " ")
+	return true
+}
+
 // A Replayed schedule is one that was run again.
 type Replayed struct {
 	Report Report
@@ -65,6 +78,9 @@ type Replayed struct {
 
 // Replay runs one schedule of a program again and judges it.
 func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
+	if s.cuts() {
+		return l.replayCut(ctx, p, s)
+	}
 	x := &explorer{lab: l, want: Exploration{Program: p, Stop: 1}, steps: map[string]int{}}
 	x.done.Outcomes, x.done.States = map[string]int{}, map[string]int{}
 	f := &follower{steps: s.Steps}
@@ -75,14 +91,7 @@ func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
 	defer func() { l.gates.again(before) }()
 	done := l.playProgram(ctx, p, f)
 	r := Replayed{Ran: x.schedule(l.lastSteps)}
-	if f.nofit == "" && len(f.steps) > 0 {
-		r.Ended = true
-		rest := make([]string, len(f.steps))
-		for i, step := range f.steps {
-			rest[i] = step.String()
-		}
-		f.nofit = "the program ended before " + strings.Join(rest, " ")
-	}
+	r.Ended = f.ended()
 	lf := leaf{played: done, schedule: s}
 	x.answersOf(&lf)
 	x.batch = []leaf{lf}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,12 +23,14 @@ import (
 type Session struct {
 	Name string
 
-	lab      *Lab
-	key      string // name and settings: what a kept session is found by
-	wire     *toxiproxy.Proxy
-	dsn      string
-	receiver Receiver
-	lanes    map[int]*lane
+	lab   *Lab
+	key   string // name and settings: what a kept session is found by
+	wire  *toxiproxy.Proxy
+	dsn   string
+	lanes map[int]*lane
+
+	mu       sync.Mutex
+	receiver Receiver // made by the first operation, in its own goroutine
 
 	outcomes []string // of the acts of a program, so far
 	active   bool     // an operation is in progress
@@ -194,11 +197,24 @@ func (s *Session) Do(what string, op func(context.Context, Receiver) (Answer, er
 	})
 }
 
-func (s *Session) open(ctx context.Context) (_ Receiver, err error) {
-	if s.receiver == nil {
-		s.receiver, err = s.lab.cfg.New(ctx, s.dsn)
+func (s *Session) open(ctx context.Context) (Receiver, error) {
+	if r := s.opened(); r != nil {
+		return r, nil
 	}
-	return s.receiver, err
+	r, err := s.lab.cfg.New(ctx, s.dsn)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.receiver = r
+	return r, nil
+}
+
+func (s *Session) opened() Receiver {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.receiver
 }
 
 // Send delivers one event without stepping it, and returns what the sender learned: for runs in
@@ -256,7 +272,7 @@ func closeConn(c *pgconn.PgConn) {
 
 // close ends the session's receiver and wire. Nothing of it is left when close returns.
 func (s *Session) close() {
-	if c, ok := s.receiver.(interface{ Close() }); ok {
+	if c, ok := s.opened().(interface{ Close() }); ok {
 		s.wire.Gate(false)
 		if s.spoiled {
 			s.wire.Sever(toxiproxy.FIN)

@@ -129,9 +129,7 @@ func (s *Session) end() Answer {
 
 // LoseRequest cuts the held command before it reaches the server.
 func (s *Session) LoseRequest(how toxiproxy.Close) *Session {
-	f := &toxiproxy.Fault{At: toxiproxy.BeforeCommand, Close: how}
-	pid, xid := s.cut(f)
-	s.lab.settled(s, pid, xid, "aborted", how)
+	s.loseRequest(s.holding(), how)
 	return s
 }
 
@@ -140,53 +138,17 @@ func (s *Session) LoseRequest(how toxiproxy.Close) *Session {
 // The server's own word that the transaction is committed is taken before the client is told
 // anything; a fault that did not fire, or a byte that slipped through, makes the run unknown.
 func (s *Session) LoseAck(how toxiproxy.Close) *Session {
-	l := s.lab
-	f := &toxiproxy.Fault{At: toxiproxy.AfterCommand, Close: how}
-	var seen string
-	var seenErr error
-	commits := s.held() != nil && s.held().command.Label() == "COMMIT"
-	xid := s.xid()
-	if commits && xid != "" {
-		f.OnFire = func(toxiproxy.Event) { seen, seenErr = l.observer.status(l.ctx, xid) }
-	}
-	pid, _ := s.cut(f)
-	if tags := f.Executed().Tags; commits && (len(tags) != 1 || tags[0] != "COMMIT") {
-		l.give(VerdictUnknown, "the server answered the COMMIT of %s by %v", s.Name, tags)
-	}
-	if f.OnFire != nil && (seenErr != nil || seen != "committed") {
-		l.give(VerdictUnknown, "transaction %s should be committed before %s is cut off: %s%s",
-			xid, s.Name, seen, because(seenErr))
-	}
-	want := "aborted"
-	if commits {
-		want = "committed"
-	}
-	l.settled(s, pid, xid, want, how)
+	s.loseAck(s.holding(), how)
 	return s
 }
 
-func (s *Session) xid() string {
-	l := s.lab
+// holding is the lane whose command is to be struck.
+func (s *Session) holding() *lane {
 	ln := s.held()
 	if ln == nil {
-		l.give(VerdictInvalid, "%s holds no command to cut: %s", s.Name, s.status())
+		s.lab.give(VerdictInvalid, "%s holds no command to cut: %s", s.Name, s.status())
 	}
-	xid, err := l.observer.xid(l.ctx, ln.pid)
-	if err != nil {
-		l.give(VerdictUnknown, "ask for the transaction of %s: %v", s.Name, err)
-	}
-	return xid
-}
-
-// cut releases the held command into the fault and waits until the client has noticed.
-func (s *Session) cut(f *toxiproxy.Fault) (pid uint32, xid string) {
-	l := s.lab
-	xid = s.xid()
-	pid = s.held().pid
-	s.spoiled = true
-	s.step(f)
-	l.Fired(s, f)
-	return pid, xid
+	return ln
 }
 
 // Dies ends the session as a killed process ends: what it held back never leaves, nothing of it
@@ -251,25 +213,6 @@ func (l *Lab) gone(s *Session, pid uint32) {
 		there, err := l.observer.present(l.ctx, pid)
 		return !there, err
 	})
-}
-
-// settled waits until the backend of a cut connection is gone, with its locks, and then demands
-// that the server has this to say of its transaction.
-func (l *Lab) settled(s *Session, pid uint32, xid, want string, how toxiproxy.Close) {
-	if how == toxiproxy.Hang {
-		s.wire.Sever(toxiproxy.FIN) // the network gives up at last
-	}
-	l.gone(s, pid)
-	l.settle(nil)
-	if xid == "" {
-		return
-	}
-	got, err := l.observer.status(l.ctx, xid)
-	if err != nil || got != want {
-		l.give(VerdictUnknown, "transaction %s of %s should be %s: %s%s",
-			xid, s.Name, want, got, because(err))
-	}
-	l.History.Note(s.Name, "transaction", xid+" "+got)
 }
 
 // poll asks the server again and again, with growing pauses, until it says yes.

@@ -24,6 +24,7 @@ SELECT source, event_id,
 	Audited:  []lab.Invariant{properties.NeverStepsBack},
 	Effects:  gusts,
 	Programs: slices.Concat(DoorPrograms, DoorInputs),
+	Swept:    sweptDoor,
 	Scenarios: slices.Concat([]lab.Scenario{
 		DoorApplied,
 		DoorForgedFirst,

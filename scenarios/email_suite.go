@@ -29,6 +29,7 @@ SELECT source, event_id, message_id, recipient, type, voids
 	},
 	Laws:     properties.Emails,
 	Programs: EmailPrograms,
+	Swept:    sweptEmails,
 	Scenarios: []lab.Scenario{
 		EmailForwardOnly,
 		EmailTiesInTime,

@@ -25,6 +25,7 @@ var LeasedSuite = Suite{
 	Effects:  effects,
 	Reset:    forgetReceipts,
 	Programs: slices.Concat(LeasedPrograms, LeasedInputs),
+	Swept:    sweptLeased,
 	Scenarios: []lab.Scenario{
 		LeasedAcceptedThenProcessed,
 		LeasedCopyInFlight,

@@ -38,6 +38,7 @@ SELECT source, key
 	Effects:  effects + downstream,
 	Reset:    forget("outbox_message"),
 	Programs: slices.Concat(OutboxPrograms, OutboxInputs),
+	Swept:    sweptOutbox,
 	Scenarios: []lab.Scenario{
 		OutboxSentOnce,
 		OutboxRolledBackSendsNothing,

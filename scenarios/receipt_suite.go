@@ -97,6 +97,7 @@ var AtomicSuite = Suite{
 	Laws:     properties.Receipts,
 	Effects:  effects,
 	Programs: slices.Concat(AtomicPrograms, AtomicInputs),
+	Swept:    sweptAtomic,
 	Scenarios: []lab.Scenario{
 		AtomicSameEventTwice,
 		AtomicCopyInFlight,

@@ -17,6 +17,7 @@ var SnapshotSuite = Suite{
 	Audit:    properties.Audit,
 	Audited:  []lab.Invariant{properties.NeverStepsBack},
 	Programs: slices.Concat(SnapshotPrograms, SnapshotInputs, []lab.Program{revisionsAtOnce}),
+	Swept:    sweptSnapshots,
 	Scenarios: []lab.Scenario{
 		FirstDelivery,
 		ExactRetry,

@@ -23,6 +23,7 @@ type Suite struct {
 	Audited   []lab.Invariant
 	Scenarios []lab.Scenario
 	Programs  []lab.Program // what is run in every order
+	Swept     []lab.Program // what is cut at every command
 }
 
 // Suites is everything that the gate plays.
