@@ -18,6 +18,7 @@ type Sweeping struct {
 	// cells of those faults do not exist.
 	Process NewReceiver
 
+	First    bool               // end with the first cell that broke a law
 	Retries  int                // how often a sender comes again; 0: 5
 	Progress func(done, of int) // cells; of two sessions nobody knows beforehand how many: 0
 }
@@ -92,6 +93,8 @@ type sweep struct {
 	want  Sweeping
 	clean clean
 	done  Swept
+
+	broken bool // a law, and that is enough
 }
 
 // Sweep runs a program once for each of its commands and each fault, and cuts it there: at the 1st
@@ -199,6 +202,9 @@ func (f Fault) killsReceiver() bool { return f.Kind == ReceiverKilled }
 
 // each cuts at the 1st command, the 2nd, … until there is none left to cut.
 func (w *sweep) each(ctx context.Context, faults []Fault, cells map[cutAt]Cell) {
+	if len(faults) == 0 || w.broken {
+		return
+	}
 	for place := range w.clean.points {
 		for _, f := range faults {
 			c, reached := w.cell(ctx, cutAt{place + 1, f})
@@ -208,11 +214,10 @@ func (w *sweep) each(ctx context.Context, faults []Fault, cells map[cutAt]Cell) 
 			if !reached {
 				c.doubt("the program ended before it came to this command")
 			}
-			w.keep(cells, cutAt{place + 1, f}, c)
+			if w.keep(cells, cutAt{place + 1, f}, c); w.broken {
+				return
+			}
 		}
-	}
-	if len(faults) == 0 {
-		return
 	}
 	beyond := cutAt{len(w.clean.points) + 1, faults[0]}
 	if beyond.fault.killsServer() {
@@ -225,6 +230,7 @@ func (w *sweep) each(ctx context.Context, faults []Fault, cells map[cutAt]Cell) 
 
 func (w *sweep) keep(cells map[cutAt]Cell, at cutAt, c Cell) {
 	cells[at] = c
+	w.broken = w.want.First && c.Verdict == VerdictInvalid
 	if w.want.Progress != nil {
 		w.want.Progress(len(cells), len(w.clean.points)*len(w.want.Faults))
 	}

@@ -13,15 +13,10 @@ import (
 // gets there, it is tried the other way round; where the first then has to wait, no order of the two
 // makes them stand like this.
 func (w *sweep) pairs(ctx context.Context) {
-	for place := 1; ctx.Err() == nil; place++ {
+	for place := 1; ctx.Err() == nil && !w.broken; place++ {
 		kept := len(w.done.Cells)
-		for _, f := range w.want.Faults {
-			w.pair(ctx, cutAt{place, f})
-		}
-		some := slices.ContainsFunc(w.done.Cells[kept:], func(c Cell) bool {
-			return c.None == ""
-		})
-		if !some {
+		w.pair(ctx, place)
+		if !slices.ContainsFunc(w.done.Cells[kept:], func(c Cell) bool { return c.None == "" }) {
 			w.done.Cells = w.done.Cells[:kept]
 			return
 		}
@@ -31,21 +26,51 @@ func (w *sweep) pairs(ctx context.Context) {
 // endedBefore is why the first session can't be cut where it never comes to.
 const endedBefore = "it has ended before"
 
-func (w *sweep) pair(ctx context.Context, cut cutAt) {
+// pair goes through the places of the second session.
+func (w *sweep) pair(ctx context.Context, place int) {
 	stand := 0
-	for ; ctx.Err() == nil; stand++ {
-		s := w.standing(ctx, cut, stand, false)
-		if s == past {
+	for ; ctx.Err() == nil && !w.broken; stand++ {
+		came := w.standing(ctx, place, stand, false)
+		if came == past {
 			return // the second has ended: there are no more places of its own
 		}
-		if s == waits {
+		if came == waits {
 			break // it stands no further on
 		}
 	}
-	for ; ctx.Err() == nil; stand++ {
-		if w.standing(ctx, cut, stand, true) == past {
+	for ; ctx.Err() == nil && !w.broken; stand++ {
+		if w.standing(ctx, place, stand, true) == past {
 			return
 		}
+	}
+}
+
+// standing strikes by each fault while the second session stands there.
+func (w *sweep) standing(ctx context.Context, place, stand int, ahead bool) (came where) {
+	for i, f := range w.want.Faults {
+		var c *Cell
+		c, came = w.stands(ctx, cutAt{place, f}, stand, ahead)
+		if c == nil {
+			return came
+		}
+		w.enter(*c)
+		if c.None == "" || i > 0 {
+			continue
+		}
+		for _, f := range w.want.Faults[1:] { // nothing was struck yet, so it is no other with those
+			c.Fault = f
+			w.enter(*c)
+		}
+		return came
+	}
+	return came
+}
+
+func (w *sweep) enter(c Cell) {
+	w.done.Cells = append(w.done.Cells, c)
+	w.broken = w.broken || w.want.First && c.Verdict == VerdictInvalid
+	if w.want.Progress != nil {
+		w.want.Progress(len(w.done.Cells), 0)
 	}
 }
 
@@ -58,8 +83,8 @@ const (
 	past               // it has ended before that
 )
 
-// standing runs one cell, and keeps it unless the second session never came that far.
-func (w *sweep) standing(ctx context.Context, cut cutAt, stand int, ahead bool) where {
+// stands runs one cell; nil when the second session never came that far.
+func (w *sweep) stands(ctx context.Context, cut cutAt, stand int, ahead bool) (*Cell, where) {
 	all := w.want.Program.Sessions
 	d := &pairCutter{lab: w.lab, cut: cut, stand: stand, ahead: ahead,
 		first: all[0].Name, second: all[1].Name, cutActs: len(all[0].Does)}
@@ -70,9 +95,9 @@ func (w *sweep) standing(ctx context.Context, cut cutAt, stand int, ahead bool) 
 	}
 	switch {
 	case d.came == past || ctx.Err() != nil:
-		return past
+		return nil, past
 	case d.barred == endedBefore && !ahead:
-		return waits // with the second ahead it may have more to do
+		return nil, waits // with the second ahead it may have more to do
 	}
 	c := w.lab.told(cut, d.at, w.want.Program, done)
 	c.Other = d.other
@@ -88,11 +113,7 @@ func (w *sweep) standing(ctx context.Context, cut cutAt, stand int, ahead bool) 
 		c.judgePair(d, h)
 		c.Left = differs(w.clean.state, state)
 	}
-	w.done.Cells = append(w.done.Cells, c)
-	if w.want.Progress != nil {
-		w.want.Progress(len(w.done.Cells), 0)
-	}
-	return d.came
+	return &c, d.came
 }
 
 // command is what a session sends at a place when it runs alone.

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"webhooklab/lab"
@@ -47,7 +48,7 @@ func variant(d lab.Delivery, change func(*lab.Delivery)) lab.Delivery {
 func ProgramNamed(name string) (Suite, lab.Program, error) {
 	var names []string
 	for _, suite := range Suites {
-		for _, p := range suite.Programs {
+		for _, p := range slices.Concat(suite.Programs, suite.Swept) {
 			if p.Name == name {
 				return suite, p, nil
 			}

@@ -40,3 +40,21 @@ func failureOf(f lab.Failure) report.ExploredFailure {
 	}
 	return told
 }
+
+// ToldSwept is what came of a sweep, as a report shows it.
+func ToldSwept(suite string, s lab.Swept) report.Explored {
+	told := report.Explored{
+		Program: s.Program, Suite: suite, Law: s.Law, Verdict: s.Verdict, Cells: s.Struck(),
+		ElapsedMS: float64(s.Elapsed.Microseconds()) / 1e3,
+	}
+	for _, o := range s.Offences {
+		told.Failures = append(told.Failures, report.ExploredFailure{Law: o.Law, Text: o.Text})
+	}
+	for _, c := range s.Failures() {
+		told.Failures = append(told.Failures, report.ExploredFailure{
+			Line: c.Schedule.String(), Law: c.Offences[0].Law, Text: c.Offences[0].Text,
+			Transcript: c.Transcript,
+		})
+	}
+	return told
+}
