@@ -49,7 +49,8 @@ func (c *Cell) judgeIn(p Program, by verdictOf) {
 	}
 	if c.Verdict != VerdictUnknown {
 		c.judgePair(&pairCutter{second: p.Sessions[1].Name, at: by.cutter.at, what: by.cutter.what,
-			cutActs: len(p.Sessions[0].Does)}, by.healer)
+			broken: by.cutter.broken, cutActs: len(p.Sessions[0].Does)}, by.healer)
+		c.leaves(by.cutter.lab.cfg.State, by.clean.state, by.state)
 	}
 }
 

@@ -45,6 +45,12 @@ func (c *Cell) doubt(format string, args ...any) {
 	c.accuse(VerdictUnknown, "", fmt.Sprintf(format, args...))
 }
 
+func (c *Cell) accuseAll(all []Offence) {
+	for _, o := range all {
+		c.accuse(o.Verdict, o.Law, o.Text)
+	}
+}
+
 func (c *Cell) accuse(v Verdict, law, text string) {
 	c.Verdict = max(c.Verdict, v)
 	c.Offences = append(c.Offences, Offence{Verdict: v, Law: law, Text: text})
@@ -116,9 +122,11 @@ func (c *Cell) judge(by verdictOf) {
 			return
 		}
 	}
+	c.accuseAll(d.broken)
 	c.decide(by)
 	c.Learned, c.Again = h.learned[d.at.act], h.first[d.at.act]
-	c.Tries, c.Left = h.tries[d.at.act], differs(by.clean.state, by.state)
+	c.Tries = h.tries[d.at.act]
+	c.leaves(d.lab.cfg.State, by.clean.state, by.state)
 	c.acked(by)
 	c.fits(by)
 }
@@ -181,36 +189,40 @@ func (c *Cell) fits(by verdictOf) {
 	}
 }
 
-// differs says in which tables two states differ, "as once" if in none.
-func differs(want, got string) string {
-	if want == got {
-		return "as once"
-	}
-	count := func(state string) (order []string, rows map[string][]string) {
-		rows = map[string][]string{}
-		for _, line := range strings.Split(strings.TrimSpace(state), "\n") {
-			table, _, _ := strings.Cut(line, " ")
-			if rows[table] == nil {
-				order = append(order, table)
-			}
-			rows[table] = append(rows[table], line)
+// leaves holds what was left in the end against what a run without faults leaves: nothing that was
+// asked for is missing, nothing is there twice.
+func (c *Cell) leaves(shown State, want, got string) {
+	var parts, bad []string
+	old, now := byTable(want), byTable(got)
+	for _, t := range shown {
+		a, b := old[t.Name], now[t.Name]
+		if strings.Join(a, "\n") == strings.Join(b, "\n") {
+			continue
 		}
-		return order, rows
-	}
-	order, old := count(want)
-	others, now := count(got)
-	var parts []string
-	for _, t := range append(order, others...) {
-		a, b := old[t], now[t]
-		delete(old, t)
-		delete(now, t)
-		switch {
-		case strings.Join(a, "\n") == strings.Join(b, "\n"):
-		case len(a) != len(b):
-			parts = append(parts, fmt.Sprintf("%s %d→%d", t, len(a), len(b)))
-		default:
-			parts = append(parts, t+" differ")
+		part := t.Name + " differ"
+		if len(a) != len(b) {
+			part = fmt.Sprintf("%s %d→%d", t.Name, len(a), len(b))
+		}
+		if parts = append(parts, part); t.Once {
+			bad = append(bad, part)
 		}
 	}
-	return strings.Join(parts, ", ")
+	c.Left = "as once"
+	if len(parts) > 0 {
+		c.Left = strings.Join(parts, ", ")
+	}
+	if len(bad) > 0 {
+		c.accuse(VerdictInvalid, "what was cut ends as if it had not been",
+			"against a run without faults: "+strings.Join(bad, ", ")+"\n"+got)
+	}
+}
+
+// byTable sorts the lines of a state by the tables that they are of.
+func byTable(state string) map[string][]string {
+	rows := map[string][]string{}
+	for _, line := range strings.Split(strings.TrimSpace(state), "\n") {
+		table, _, _ := strings.Cut(line, " ")
+		rows[table] = append(rows[table], line)
+	}
+	return rows
 }

@@ -100,6 +100,7 @@ type cutter struct {
 	reached bool
 	at      point // where it struck; seen is what was to be seen then
 	what    truth
+	broken  []Offence // laws, right then
 }
 
 func (d *cutter) next(at position) (Step, bool) {
@@ -127,7 +128,28 @@ func (d *cutter) passed(passage) {
 	}
 }
 
-func (d *cutter) struck(_ Step, what truth) { d.what, d.at.seen = what, d.lab.visible() }
+func (d *cutter) struck(_ Step, what truth) {
+	d.what, d.at.seen, d.broken = what, d.lab.visible(), d.lab.brokenNow()
+}
+
+// brokenNow are the laws that do not hold now: nobody may ever see something wrong, also before the
+// world has healed.
+func (l *Lab) brokenNow() (broken []Offence) {
+	l.observer.mu.Lock()
+	defer l.observer.mu.Unlock()
+	for _, law := range l.cfg.Laws {
+		found, err := law.Check(l.ctx, l.observer.conn, l.cfg.State, l.fresher(),
+			l.History.Operations())
+		switch {
+		case err != nil:
+			broken = append(broken, Offence{Verdict: VerdictUnknown, Law: law.Law, Text: err.Error()})
+		case len(found) > 0:
+			broken = append(broken, Offence{Verdict: VerdictInvalid, Law: law.Law,
+				Text: "right after the cut: " + l.plain(found[0])})
+		}
+	}
+	return broken
+}
 
 // acting is which of its acts a session is at.
 func (l *Lab) acting(session string) int {

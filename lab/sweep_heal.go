@@ -113,8 +113,7 @@ func (l *Lab) playHealed(ctx context.Context, p Program, d driver, h *healer) (p
 	}
 	done := l.playProgram(ctx, healed, d)
 	if done.report.Verdict != VerdictNotRun && !done.cut {
-		x := &explorer{lab: l, want: Exploration{Program: p}, steps: map[string]int{}}
-		x.want.Program.Answers, x.want.Program.Retried = nil, true
+		x := &explorer{lab: l, want: Exploration{Program: p, Stop: 1}, steps: map[string]int{}}
 		x.done.Outcomes, x.done.States = map[string]int{}, map[string]int{}
 		x.batch = []leaf{{played: done}}
 		x.judge(ctx)

@@ -111,7 +111,7 @@ func (w *sweep) stands(ctx context.Context, cut cutAt, stand int, ahead bool) (*
 	case c.Verdict == VerdictValid || c.Verdict == VerdictInvalid:
 		w.lab.hindsight(&c, &d.what)
 		c.judgePair(d, h)
-		c.Left = differs(w.clean.state, state)
+		c.leaves(w.lab.cfg.State, w.clean.state, state)
 	}
 	return &c, d.came
 }
@@ -135,6 +135,7 @@ func (c *Cell) judgePair(d *pairCutter, h *healer) {
 		c.Fate, c.Evidence = ReadOnly, "no transaction id"
 	}
 	c.Learned, c.Again, c.Tries = h.learned[d.at.act], h.first[d.at.act], h.tries[d.at.act]
+	c.accuseAll(d.broken)
 	c.acked(verdictOf{healer: h})
 	for _, got := range h.learned[d.cutActs:] {
 		if comeAgain(got) {
@@ -160,7 +161,8 @@ type pairCutter struct {
 	placed, done          bool
 	at                    point
 	what                  truth
-	cutActs               int // of the first session
+	broken                []Offence // laws, right then
+	cutActs               int       // of the first session
 }
 
 func (d *pairCutter) next(at position) (Step, bool) {
@@ -276,4 +278,6 @@ func (d *pairCutter) wake(free []Step) Step { return free[0] }
 
 func (d *pairCutter) passed(passage) {}
 
-func (d *pairCutter) struck(_ Step, what truth) { d.what = what }
+func (d *pairCutter) struck(_ Step, what truth) {
+	d.what, d.broken = what, d.lab.brokenNow()
+}

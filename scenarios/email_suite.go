@@ -20,10 +20,10 @@ var EmailSuite = Suite{
 	Title:    "Email status: forward only",
 	Receiver: Emails,
 	State: lab.State{
-		{Name: "statuses", SQL: `
+		{Name: "statuses", Once: true, SQL: `
 SELECT source, message_id, recipient, rank, opened, clicked, unsubscribed
   FROM email_status`},
-		{Name: "history", SQL: `
+		{Name: "history", Once: true, SQL: `
 SELECT source, event_id, message_id, recipient, type, voids
   FROM email_event`},
 	},

@@ -30,7 +30,7 @@ SELECT source, event_id
 		{Name: "calls", SQL: `
 SELECT source, key, row_number() OVER (PARTITION BY source, key ORDER BY call_no) AS call
   FROM downstream_call`},
-		{Name: "mails", SQL: `
+		{Name: "mails", Once: true, SQL: `
 SELECT source, key
   FROM downstream_mail`},
 	},

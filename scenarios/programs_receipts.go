@@ -141,18 +141,24 @@ func claimedAndExpired(l *lab.Lab) {
 // drained lets time pass until nothing is left to do: leases and backoffs end, workers work.
 func drained(l *lab.Lab) {
 	for range 8 {
-		l.Quietly(`
-UPDATE webhook_receipt
-   SET lease_expires_at = CASE WHEN status = 'processing' THEN clock_timestamp() END,
-       next_attempt_at = CASE WHEN next_attempt_at > clock_timestamp() THEN clock_timestamp()
-                              ELSE next_attempt_at END
- WHERE status IN ('pending', 'failed', 'processing')`)
+		timePasses(l, "webhook_receipt")
 		last := l.Session("last")
 		last.Does("recover", clerk(Clerk.Recover))
+		timePasses(l, "webhook_receipt") // what was recovered waits out a backoff
 		if last.Does("work", clerk(Clerk.Work)) == idle {
 			return
 		}
 	}
+}
+
+// timePasses ends every lease and every backoff.
+func timePasses(l *lab.Lab, table string) {
+	l.Quietly(`
+UPDATE ` + table + `
+   SET lease_expires_at = CASE WHEN status = 'processing' THEN clock_timestamp() END,
+       next_attempt_at = CASE WHEN next_attempt_at > clock_timestamp() THEN clock_timestamp()
+                              ELSE next_attempt_at END
+ WHERE status IN ('pending', 'failed', 'processing')`)
 }
 
 // OutboxPrograms are what changes and dispatchers can do to each other.
@@ -197,14 +203,10 @@ var (
 // posted lets time pass until no message is left to send.
 func posted(l *lab.Lab) {
 	for range 8 {
-		l.Quietly(`
-UPDATE outbox_message
-   SET lease_expires_at = CASE WHEN status = 'processing' THEN clock_timestamp() END,
-       next_attempt_at = CASE WHEN next_attempt_at > clock_timestamp() THEN clock_timestamp()
-                              ELSE next_attempt_at END
- WHERE status IN ('pending', 'failed', 'processing')`)
+		timePasses(l, "outbox_message")
 		last := l.Session("last")
 		last.Does("recover", poster(Poster.Recover))
+		timePasses(l, "outbox_message")
 		if last.Does("dispatch", poster(Poster.Dispatch)) == idle {
 			return
 		}

@@ -18,7 +18,7 @@ var receiptState = lab.State{
 	{Name: "receipts", SQL: `
 SELECT source, event_id, model, status, attempts, change, failure_reason
   FROM webhook_receipt`},
-	{Name: "effects", SQL: `
+	{Name: "effects", Once: true, SQL: `
 SELECT source, event_id, note
   FROM effect`},
 	{Name: "transitions", SQL: `
@@ -31,7 +31,7 @@ SELECT source, event_id,
        row_number() OVER (PARTITION BY source, event_id ORDER BY delivery_no) AS number,
        counted_as, answer
   FROM webhook_delivery`},
-	{Name: "refusals", SQL: `
+	{Name: "refusals", Once: true, SQL: `
 SELECT source, event_id, reason, deliveries
   FROM webhook_refusal`},
 }

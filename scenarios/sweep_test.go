@@ -91,3 +91,53 @@ func wholly(t *testing.T, suite scenarios.Suite, s lab.Swept) {
 	}
 	t.Logf("%d cells struck, %d cannot exist, %v", s.Struck(), s.None(), s.Elapsed)
 }
+
+// onlyCut are sinners that deliver well as long as nothing dies, and the program whose sweep finds
+// them out.
+var onlyCut = map[string]string{
+	"ack_before_commit":              "new_event",
+	"projection_outside_transaction": "new_event",
+	"rollback_taken_for_commit":      "new_event",
+	"mark_before_effect":             "processed_event",
+	"effect_outside_transaction":     "processed_event",
+	"lease_never_reclaimed":          "work",
+	"effect_before_completion":       "work",
+	"outbox_row_after_commit":        "enqueue",
+	"outbox_marked_before_send":      "dispatch",
+	"door_swallows_unavailable":      "door_new_event",
+}
+
+// They pass the program uncut, the sweep catches them without knowing what it looks for, and the line
+// of the cell shows it again.
+func TestSweepFindsWhatOnlyACutShows(t *testing.T) {
+	chosen(t, scenarios.Suite{})
+	for _, sinner := range scenarios.Sinners {
+		program, ok := onlyCut[sinner.Name]
+		if !ok {
+			continue
+		}
+		t.Run(sinner.Name, func(t *testing.T) {
+			_, p, err := scenarios.ProgramNamed(program)
+			require.NoError(t, err)
+			o := sinner.Options()
+			o.Seed = seed()
+			b := bench(t, postgres.Fast, sinner.Suite, o)
+
+			s := b.Sweep(t.Context(), lab.Sweeping{Program: p, First: true})
+			require.Empty(t, s.Offences, "it should do well while nothing is cut")
+			bad := s.Failures()
+			require.NotEmpty(t, bad, s.String())
+			c := bad[len(bad)-1]
+			require.Equal(t, lab.VerdictInvalid, c.Verdict, "%v\n%s", c.Offences, c.Transcript)
+			t.Logf("%d %s, %s, after %d cells and %v: %s", c.Place, c.Command, c.Fault.Words(),
+				len(s.Cells), s.Elapsed, c.Offences[0].Text)
+
+			again, err := lab.ParseSchedule(c.Schedule.String())
+			require.NoError(t, err)
+			r := b.Replay(t.Context(), p, again)
+			require.Empty(t, r.NoFit)
+			require.Equal(t, lab.VerdictInvalid, r.Report.Verdict)
+			require.Equal(t, c.Offences[0].Text, r.Report.Offences[0].Text)
+		})
+	}
+}
