@@ -170,6 +170,7 @@ func (x *explorer) restart() {
 func (x *explorer) run(ctx context.Context, d driver, at **node) {
 	done := x.lab.playProgram(ctx, x.want.Program, d)
 	s := x.schedule(x.lab.lastSteps)
+	done.report.Schedule = s.String()
 	if at != nil && (done.cut || !x.tree.ours(*at)) {
 		if done.report.Verdict == VerdictValid {
 			x.done.Cut += map[bool]int{true: 1}[done.cut && !(*at).foreign]

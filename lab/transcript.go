@@ -134,12 +134,13 @@ func result(a toxiproxy.Answer) string {
 
 // stepName is one step of the schedule line: who, before which command, and the fault if any.
 func stepName(s *Session, ln *lane, f *toxiproxy.Fault) string {
-	name := s.Name + "/" + strings.ReplaceAll(ln.command.Label(), " ", "+")
-	if f != nil {
-		name += map[toxiproxy.Place]string{
-			toxiproxy.BeforeCommand: "!request_lost",
-			toxiproxy.AfterCommand:  "!ack_lost",
-		}[f.At] + "=" + f.Close.String()
+	step := Step{Session: s.Name, What: ln.command.Label()}
+	switch {
+	case f == nil:
+	case f.At == toxiproxy.BeforeCommand:
+		step.Fault = Fault{Kind: LostRequest, Close: f.Close}
+	default:
+		step.Fault = Fault{Kind: LostAck, Close: f.Close}
 	}
-	return name
+	return step.String()
 }

@@ -24,7 +24,7 @@ var TrackRecord = []PublicFault{
 			"and database/sql runs it again: two rows, no error",
 		Right:  "an error, once, and one row",
 		Code:   "driver_repeats pgx_exec",
-		Replay: "driver_statement_ack_lost@1 sender/INSERT+effect!ack_lost=FIN sender/INSERT+effect",
+		Replay: "driver_statement_ack_lost@1 sender:INSERT+effect!ack=FIN sender:INSERT+effect",
 	},
 	{
 		Project: "jackc/pgx before 5.13.0, SafeToRetry",
@@ -33,8 +33,8 @@ var TrackRecord = []PublicFault{
 			"who believes it makes the change twice",
 		Right: "SafeToRetry says false, and one row",
 		Code:  "driver_repeats pgx_commit",
-		Replay: "driver_commit_ack_lost@1 sender/INSERT+effect sender/COMMIT!ack_lost=FIN " +
-			"sender/INSERT+effect sender/COMMIT",
+		Replay: "driver_commit_ack_lost@1 sender:INSERT+effect sender:COMMIT!ack=FIN " +
+			"sender:INSERT+effect sender:COMMIT",
 	},
 	{
 		Project: "lib/pq up to 1.12.3 at least, under database/sql",
@@ -43,7 +43,7 @@ var TrackRecord = []PublicFault{
 			"was bad before, and database/sql runs the INSERT again: two rows, no error",
 		Right:  "an error, once, and one row",
 		Code:   "driver_repeats pq_exec",
-		Replay: "driver_statement_ack_lost@1 sender/INSERT+effect!ack_lost=FIN sender/INSERT+effect",
+		Replay: "driver_statement_ack_lost@1 sender:INSERT+effect!ack=FIN sender:INSERT+effect",
 	},
 	{
 		Project: "riverqueue/river before 0.48.0, its rescue of stuck jobs",
@@ -52,9 +52,9 @@ var TrackRecord = []PublicFault{
 			"the completed job is made to run again",
 		Right: "what was completed stays so: the rescue asks again in the statement that writes",
 		Code:  "river_rescue",
-		Replay: "job_completed_before_rescue@1 sender/INSERT+river_job sender/SELECT+topic_to_notify " +
-			"sender/COMMIT worker/UPDATE+river_job worker/SELECT+river_job rescuer/SELECT+river_job " +
-			"worker/SELECT+river_job rescuer/UPDATE+river_job",
+		Replay: "job_completed_before_rescue@1 sender:INSERT+river_job sender:SELECT+topic_to_notify " +
+			"sender:COMMIT worker:UPDATE+river_job worker:SELECT+river_job rescuer:SELECT+river_job " +
+			"worker:SELECT+river_job rescuer:UPDATE+river_job",
 	},
 	{
 		Project: "laravel/cashier-stripe",
@@ -63,9 +63,9 @@ var TrackRecord = []PublicFault{
 			"a paid subscription stands as incomplete",
 		Right: "the older event is kept in the history and changes nothing",
 		Sin:   "unconditional_advance",
-		Replay: "newer_then_older@1 sender/INSERT+webhook_inbox " +
-			"sender/INSERT+object_state sender/COMMIT sender/INSERT+webhook_inbox " +
-			"sender/INSERT+object_state sender/COMMIT",
+		Replay: "newer_then_older@1 sender:INSERT+webhook_inbox " +
+			"sender:INSERT+object_state sender:COMMIT sender:INSERT+webhook_inbox " +
+			"sender:INSERT+object_state sender:COMMIT",
 	},
 	{
 		Project: "pay-rails/pay",
@@ -74,10 +74,10 @@ var TrackRecord = []PublicFault{
 			"one ends in a unique violation",
 		Right: "the second waits for the first, and is answered as a duplicate",
 		Sin:   "check_then_insert",
-		Replay: "retry_during_commit@1 first/SELECT+webhook_inbox " +
-			"first/INSERT+webhook_inbox first/INSERT+object_state " +
-			"retry/SELECT+webhook_inbox retry/INSERT+webhook_inbox first/COMMIT " +
-			"retry/ROLLBACK",
+		Replay: "retry_during_commit@1 first:SELECT+webhook_inbox " +
+			"first:INSERT+webhook_inbox first:INSERT+object_state " +
+			"retry:SELECT+webhook_inbox retry:INSERT+webhook_inbox first:COMMIT " +
+			"retry:ROLLBACK",
 	},
 	{
 		Project: "svix/svix-webhooks, up to 1.36.0 at least",
@@ -86,9 +86,9 @@ var TrackRecord = []PublicFault{
 			"whoever retries gets no other answer",
 		Right: "the copy is acknowledged as a duplicate",
 		Sin:   "door_duplicate_is_an_error",
-		Replay: "door_applied@1 sender/INSERT+webhook_inbox sender/INSERT+object_state " +
-			"sender/COMMIT sender/INSERT+webhook_delivery sender/COMMIT " +
-			"sender/INSERT+webhook_inbox sender/SELECT+webhook_inbox sender/COMMIT " +
-			"sender/INSERT+webhook_delivery sender/COMMIT",
+		Replay: "door_applied@1 sender:INSERT+webhook_inbox sender:INSERT+object_state " +
+			"sender:COMMIT sender:INSERT+webhook_delivery sender:COMMIT " +
+			"sender:INSERT+webhook_inbox sender:SELECT+webhook_inbox sender:COMMIT " +
+			"sender:INSERT+webhook_delivery sender:COMMIT",
 	},
 }

@@ -35,6 +35,8 @@ type exploring struct {
 // A subject is a receiver on trial: a suite's reference, one that is broken on purpose, or a program
 // of the user's own that stands in for a suite's reference.
 type subject struct {
+	name    string
+	command string
 	suite   scenarios.Suite
 	options scenarios.Options
 }
@@ -102,9 +104,10 @@ func parseExploring(args []string) (e exploring, err error) {
 
 // subjectOf finds a receiver by the name of its suite or of its sin.
 func subjectOf(name, command string) (s subject, err error) {
+	s.name, s.command = name, command
 	for _, sinner := range scenarios.Sinners {
 		if sinner.Name == name {
-			s = subject{suite: sinner.Suite, options: sinner.Options()}
+			s.suite, s.options = sinner.Suite, sinner.Options()
 		}
 	}
 	if s.suite.Name == "" {
@@ -183,17 +186,28 @@ func (e exploring) print(out io.Writer, done lab.Explored) {
 	fmt.Fprintf(out, "%-34s %-8s %s\n", done.Program, done.Verdict, tally(done))
 	for i, f := range done.Failures {
 		if i > 0 {
-			fmt.Fprintf(out, "  also  lab replay '%s'\n", f.Schedule)
+			fmt.Fprintf(out, "  also  lab replay%s '%s'\n", e.flags(), f.Schedule)
 			continue
 		}
 		fmt.Fprintf(out, "\n%s\n", indented(f.Report.String()))
 		if f.Schedule.Program != "" {
-			fmt.Fprintf(out, "  again: lab replay '%s'\n\n", f.Line())
+			fmt.Fprintf(out, "  again: lab replay%s '%s'\n\n", e.flags(), f.Line())
 		}
 	}
 	for _, v := range done.Varied {
 		fmt.Fprintf(out, "  varied: %s\n", v)
 	}
+}
+
+// flags are what a replay must be told to run the same receiver.
+func (s subject) flags() (text string) {
+	if s.name != s.suite.Name {
+		text += " -receiver " + s.name
+	}
+	if s.command != "" {
+		text += " -command '" + s.command + "'"
+	}
+	return text
 }
 
 // tally says how much was run, and how much was not.
@@ -211,7 +225,7 @@ func tally(e lab.Explored) string {
 	if e.Gates > 0 {
 		text += fmt.Sprintf("; %d gates opened", e.Gates)
 	}
-	return fmt.Sprintf("%s; %d ends, %v", text, len(e.States), e.Elapsed.Round(time.Millisecond))
+	return fmt.Sprintf("%s; %d different ends, %v", text, len(e.States), e.Elapsed.Round(time.Millisecond))
 }
 
 func indented(text string) string {

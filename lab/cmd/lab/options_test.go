@@ -26,7 +26,7 @@ func TestShortIsOnlyADefault(t *testing.T) {
 }
 
 func TestAReplayBringsItsSeed(t *testing.T) {
-	line := "retry_during_commit@41 first/INSERT+webhook_inbox first/COMMIT!ack_lost=FIN"
+	line := "retry_during_commit@41 first:INSERT+webhook_inbox first:COMMIT!ack=FIN"
 	o, err := parse([]string{"--replay", line + "\n"})
 	require.NoError(t, err)
 	require.Equal(t, uint64(41), o.seed)
