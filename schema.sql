@@ -316,10 +316,10 @@ CREATE TABLE webhook_receipt (
     CONSTRAINT webhook_receipt_reason_bounded
         CHECK (octet_length(failure_reason) BETWEEN 1 AND 1024),
 
-    CONSTRAINT webhook_receipt_model_known CHECK (model IN ('atomic', 'leased')),
     CONSTRAINT webhook_receipt_status_known CHECK (
         status IN ('pending', 'processing', 'processed', 'failed', 'rejected')
         OR status = 'dead' AND model = 'leased' AND attempts = max_attempts),
+    -- There are two models, and no third.
     CONSTRAINT webhook_receipt_attempts_bounded CHECK (
         model = 'atomic' AND max_attempts IS NULL AND attempts > 0
         OR model = 'leased' AND attempts BETWEEN 0 AND max_attempts AND max_attempts > 0),

@@ -178,7 +178,6 @@ func TestTheSchemaRefusesAReceiptThatIsNone(t *testing.T) {
 		"webhook_receipt_actor_bounded":        `actor = ''`,
 		"webhook_receipt_change_bounded":       `change = repeat('x', 1025)`,
 		"webhook_receipt_reason_bounded":       `failure_reason = ''`,
-		"webhook_receipt_model_known":          `model = 'x'`,
 		"webhook_receipt_status_known":         `status = 'x'`,
 		"webhook_receipt_attempts_bounded":     `max_attempts = 0`,
 		"webhook_receipt_claimable_is_due":     `next_attempt_at = NULL`,
