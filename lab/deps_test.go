@@ -22,9 +22,10 @@ func TestDependenciesRunOneWay(t *testing.T) {
 			"webhooklab/lab/report", "webhooklab/properties", "webhooklab/scenarios"},
 		"webhooklab/lab/export": {"webhooklab/lab/inbox", "webhooklab/lab/report",
 			"webhooklab/scenarios"},
-		"webhooklab/lab/flawed": {"webhooklab/properties", "webhooklab/scenarios"},
-		"webhooklab/properties": {"webhooklab/scenarios", "webhooklab/lab/inbox"},
-		"webhooklab/scenarios":  {"pgregory.net/rapid"},
+		"webhooklab/lab/flawed":   {"webhooklab/properties", "webhooklab/scenarios"},
+		"webhooklab/properties":   {"webhooklab/scenarios", "webhooklab/lab/inbox"},
+		"webhooklab/scenarios":    {"pgregory.net/rapid"},
+		"webhooklab/lab/mutation": {"webhooklab/properties", "webhooklab/scenarios"},
 	} {
 		for _, dep := range list(t, "-deps", room) {
 			for _, bad := range forbidden {
