@@ -85,6 +85,47 @@ var LeasedRequeued = lab.Scenario{
 	},
 }
 
+// An operator mistakes a receipt that waits for a dead one.
+var LeasedRequeuedAlive = lab.Scenario{
+	Name: "leased_requeued_alive",
+	Law:  "only what is dead is requeued",
+	Play: func(l *lab.Lab) {
+		sender, worker := l.Session("sender"), l.Session("worker")
+		sender.Deliver(order("evt", "paid")).Answers(accepted)
+
+		requeues(worker, l).Answers(lab.Invalid)
+		works(worker).Answers(processed)
+		requeues(worker, l).Answers(lab.Invalid)
+		l.Shows(1, "effects")
+	},
+}
+
+// Three receipts are dead, each like the one that is requeued in all but one part of its name.
+var LeasedRequeuedAlone = lab.Scenario{
+	Name: "leased_requeued_alone",
+	Law:  "a receipt is requeued by its whole name, and no other with it",
+	Play: func(l *lab.Lab) {
+		sender, worker := l.Session("sender"), l.Session("worker")
+		theirs := order("evt", "flaky")
+		theirs.Source = "other shop"
+		l.SQL(`INSERT INTO weather VALUES ('` + l.Source("shop") + `'), ('` +
+			l.Source("other shop") + `')`)
+		sender.Deliver(order("evt", "flaky")).Answers(accepted)
+		sender.Deliver(order("evt_2", "flaky")).Answers(accepted)
+		sender.Deliver(theirs).Answers(accepted)
+		l.SQL(`UPDATE webhook_receipt SET max_attempts = 1`)
+		for range 3 {
+			works(worker).Answers(dead)
+		}
+
+		requeues(worker, l).Answers(requeued)
+
+		l.Rows(1, `SELECT FROM webhook_receipt WHERE status = 'pending' AND event_id = 'evt'
+   AND source = '`+l.Source("shop")+`'`)
+		l.Rows(2, `SELECT FROM webhook_receipt WHERE status = 'dead'`)
+	},
+}
+
 func requeues(s *lab.Session, l *lab.Lab) *lab.Session {
 	source := l.Source("shop")
 	return s.Do("requeue evt", func(ctx context.Context, r lab.Receiver) (lab.Answer, error) {

@@ -82,3 +82,27 @@ var OutboxSameKey = lab.Scenario{
 		l.Shows(1, "effects")
 	},
 }
+
+// Messages of other keys, and of the same key on another topic, say other things.
+var OutboxKeysStayApart = lab.Scenario{
+	Name: "outbox_keys_stay_apart",
+	Law:  "a message is known by its topic and key, and by nothing else",
+	Play: func(l *lab.Lab) {
+		shop, post := l.Session("shop"), l.Session("post")
+		second, theirs := order("evt_2", "paid"), order("evt_2", "paid")
+		second.Payload = []byte(`{"order": 8}`)
+		theirs.Source, theirs.Payload = "other shop", []byte(`{"order": 9}`)
+
+		shop.Deliver(order("evt_1", "paid")).Answers(lab.Done)
+		shop.Deliver(second).Answers(lab.Done)
+		shop.Deliver(theirs).Answers(lab.Done)
+		shop.Deliver(second).Answers(lab.Done)
+		shop.Deliver(theirs).Answers(lab.Done)
+
+		for range 3 {
+			posts(post).Answers(sent)
+		}
+		posts(post).Answers(idle)
+		l.Shows(3, "mails")
+	},
+}

@@ -46,6 +46,7 @@ SELECT source, key
 		OutboxUncommittedIsNotSent,
 		OutboxCommitsLate,
 		OutboxSameKey,
+		OutboxKeysStayApart,
 		OutboxDownstreamAckLost,
 		OutboxCrashBeforeMark,
 		OutboxMarkAckLost,

@@ -109,6 +109,8 @@ var AtomicSuite = Suite{
 		AtomicPermanentFailure,
 		AtomicFailureIsRetried,
 		AtomicFailureRacesSuccess,
+		AtomicRedeliveryInFlight,
+		AtomicReceiptsStayApart,
 		AtomicCrashAfterClaim,
 		AtomicCrashBeforeMark,
 		AtomicCrashAfterChange,

@@ -60,12 +60,14 @@ var SnapshotSuite = Suite{
 		DeadlockWriterGivesUp,
 		DeadlockWriterRollsBack,
 		SerializableByDefault,
+		PatientByDefault,
 		ServerKilledBeforeCommit,
 		ServerKilledAfterAck,
 
 		InvalidLeavesNoTrace,
 		RetryAfterDays,
 		MigrationBetweenDeliveries,
+		RefusedAgain,
 	},
 }
 

@@ -23,6 +23,7 @@ type emailSteps struct {
 
 type emailEvent struct {
 	source, id, message, recipient, kind string
+	payload                              string // as JSON
 	at                                   *time.Time
 }
 
@@ -62,12 +63,18 @@ func (m *mailer) Correct(ctx context.Context, source, event, voids string) (lab.
 	o, err := m.Emails.Correct(ctx, inbox.Correction{
 		Source: source, EventID: event, Voids: voids, Reason: "reported in error", Author: "ops",
 	})
+	if errors.Is(err, inbox.ErrReusedEventID) {
+		return lab.ReusedEventID, nil
+	}
 	return lab.Answer{Outcome: string(o), Acked: true}, err
 }
 
 func (m *mailer) Receive(ctx context.Context, d lab.Delivery) (a lab.Answer, err error) {
 	e := emailEvent{source: d.Source, id: d.EventID, kind: d.Type, at: occurredAt(d)}
 	e.message, e.recipient, _ = strings.Cut(d.ObjectID, " ")
+	if e.payload = string(d.Payload); e.payload == "" {
+		e.payload = "{}"
+	}
 	err = pgx.BeginTxFunc(ctx, m.pool, readCommitted, func(tx pgx.Tx) error {
 		a, err = m.keep(ctx, tx, e)
 		return err
@@ -91,11 +98,11 @@ func (m *mailer) keep(ctx context.Context, tx pgx.Tx, e emailEvent) (lab.Answer,
 	var known bool
 	err := tx.QueryRow(ctx, `
 INSERT INTO email_event (source, event_id, message_id, recipient, type, occurred_at, payload)
-VALUES ($1, $2, $3, $4, $5, $6, '{}')
+VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb)
     ON CONFLICT DO NOTHING
 RETURNING EXISTS (
 	SELECT FROM email_status WHERE source = $1 AND message_id = $3 AND recipient = $4)`,
-		e.source, e.id, e.message, e.recipient, e.kind, e.at).Scan(&known)
+		e.source, e.id, e.message, e.recipient, e.kind, e.at, e.payload).Scan(&known)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return m.known(ctx, tx, e)
@@ -114,9 +121,9 @@ RETURNING EXISTS (
 
 func (m *mailer) known(ctx context.Context, tx pgx.Tx, e emailEvent) (lab.Answer, error) {
 	same, err := found(tx.QueryRow(ctx, `
-SELECT message_id = $3 AND recipient = $4 AND type = $5
+SELECT coalesce(message_id = $3 AND recipient = $4 AND type = $5 AND payload = $6::jsonb, false)
   FROM email_event WHERE source = $1 AND event_id = $2`,
-		e.source, e.id, e.message, e.recipient, e.kind))
+		e.source, e.id, e.message, e.recipient, e.kind, e.payload))
 	if err != nil || same {
 		return lab.Duplicate, err
 	}
@@ -140,7 +147,8 @@ UPDATE email_status
        clicked = clicked OR $4 = 'clicked',
        unsubscribed = unsubscribed OR $4 = 'unsubscribed'
  WHERE source = $1 AND message_id = $2 AND recipient = $3
-   AND (rank < email_rank($4) OR $4 IN ('opened', 'clicked', 'unsubscribed'))
+   AND (rank < email_rank($4) OR $4 = 'opened' AND NOT opened
+        OR $4 = 'clicked' AND NOT clicked OR $4 = 'unsubscribed' AND NOT unsubscribed)
    AND NOT EXISTS (SELECT FROM email_event WHERE source = $1 AND voids = $5)
 RETURNING true`
 

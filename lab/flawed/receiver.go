@@ -63,7 +63,11 @@ func (r *receiver) Receive(ctx context.Context, d lab.Delivery) (lab.Answer, err
 	}
 }
 
-var readCommitted = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
+// readCommitted begins as the reference does, its waits bounded.
+var readCommitted = pgx.TxOptions{BeginQuery: "begin isolation level read committed; " +
+	"set local lock_timeout = 60000; " +
+	"set local statement_timeout = 60000; " +
+	"set local idle_in_transaction_session_timeout = 60000"}
 
 // oneTransaction does all three steps in one transaction and answers after its COMMIT.
 func oneTransaction(o pgx.TxOptions) func(context.Context, *receiver, lab.Delivery) (
