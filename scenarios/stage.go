@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"webhooklab"
 	"webhooklab/lab"
@@ -19,7 +22,8 @@ type Options struct {
 	State    lab.State // how the judge reads them
 	Alter    string    // SQL on the clone afterwards: a guard taken away
 	Seed     uint64
-	Rows     bool // the trace of each run has the rows after each commit
+	Bound    time.Duration // of one step, as lab.Config has it
+	Rows     bool          // the trace of each run has the rows after each commit
 }
 
 // A Stage is where scenarios are played: a disposable server, and a second, durable one for those
@@ -89,7 +93,7 @@ func (s *Stage) Bench(
 	if err != nil {
 		return nil, err
 	}
-	template, err := server.Template(ctx, o.Schema+suite.Effects+suite.Audit+o.Alter)
+	template, err := server.Template(ctx, o.Schema+suite.Effects+suite.Audit)
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: load the schema: %w", err)
 	}
@@ -97,9 +101,13 @@ func (s *Stage) Bench(
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: clone the template: %w", err)
 	}
+	if err := alter(ctx, database, o.Alter); err != nil {
+		return nil, errors.Join(err, database.Drop(ctx))
+	}
 	l, err := lab.Open(ctx, lab.Config{
 		DSN: database.DSN(), Server: server, New: o.Receiver, State: o.State, Own: own,
-		Laws: slices.Concat(suite.Laws, suite.Audited), Reset: suite.Reset, Seed: o.Seed, Rows: o.Rows,
+		Laws: slices.Concat(suite.Laws, suite.Audited), Reset: suite.Reset, Seed: o.Seed,
+		Bound: o.Bound, Rows: o.Rows,
 	})
 	if err != nil {
 		return nil, errors.Join(err, database.Drop(ctx))
@@ -107,6 +115,31 @@ func (s *Stage) Bench(
 	return &Bench{
 		Lab: l, Database: database, Tables: o.Schema + suite.Effects + o.Alter, server: server,
 	}, nil
+}
+
+// alter runs SQL on a clone that nobody uses yet.
+func alter(ctx context.Context, d *postgres.Database, sql string) error {
+	if sql == "" {
+		return nil
+	}
+	conn, err := connect(ctx, d.DSN())
+	if err == nil {
+		_, err = conn.Exec(ctx, sql)
+		err = errors.Join(err, conn.Close(ctx))
+	}
+	if err != nil {
+		return fmt.Errorf("scenarios: alter the clone: %w", err)
+	}
+	return nil
+}
+
+// connect opens a connection past any wire.
+func connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
+	config, err := postgres.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.ConnectConfig(ctx, config)
 }
 
 func (o Options) or(suite Suite) Options {
