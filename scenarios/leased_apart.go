@@ -64,10 +64,8 @@ var LeasedRecoveredIsLost = lab.Scenario{
 			releases(paused).Answers(leaseLost)
 		}
 		works(keeper).Answers(idle)
-		due(l)
-		works(keeper).Ends()
-		works(keeper).Ends()
-		l.Shows(1, "effects")
+		l.Shows(0, "effects")
+		l.Rows(2, `SELECT FROM webhook_receipt WHERE status = 'pending' AND attempts = 1`)
 	},
 }
 
