@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,13 +16,20 @@ import (
 	"webhooklab/scenarios"
 )
 
-const readme = "../README.md"
+// readmes are the files whose blocks the code writes.
+var readmes = []string{"../README.md", "README.md"}
 
 // shownBlock is a block of the README that the code writes: a mark that says what, and an end.
 var shownBlock = regexp.MustCompile("(?s)<!-- ([a-z]+) ?([a-z_/.]*) -->\n(.*?)<!-- end -->")
 
 // What the README shows is what the code does today. -update writes it anew.
 func TestReadmeShowsWhatTheCodeDoes(t *testing.T) {
+	for _, readme := range readmes {
+		t.Run(readme, func(t *testing.T) { showsWhatTheCodeDoes(t, readme) })
+	}
+}
+
+func showsWhatTheCodeDoes(t *testing.T, readme string) {
 	text, err := os.ReadFile(readme)
 	require.NoError(t, err)
 	want := shownBlock.ReplaceAllStringFunc(string(text), func(block string) string {
@@ -44,10 +52,7 @@ func shown(t *testing.T, kind, argument string) string {
 	case "transcript":
 		return fence("", read(t, "testdata/"+argument+".txt"))
 	case "file":
-		language := ""
-		if strings.HasSuffix(argument, ".sh") {
-			language = "sh"
-		}
+		language := map[string]string{".sh": "sh", ".yaml": "yaml"}[filepath.Ext(argument)]
 		return fence(language, read(t, "../"+argument))
 	case "matrix":
 		return matrix()
