@@ -90,8 +90,9 @@ type TracedTable struct {
 
 // A TracedMark is what the lab itself did, as the transcript tells it.
 type TracedMark struct {
-	At   time.Duration `json:"at"`
-	Text string        `json:"text"`
+	At    time.Duration `json:"at"`
+	Text  string        `json:"text"`
+	Fault bool          `json:"fault,omitempty"` // it struck somebody
 }
 
 // A TracedSetting is what a session's connections start with, where it differs from the others.

@@ -148,6 +148,8 @@ func TestATraceOfADeath(t *testing.T) {
 	require.Zero(t, last.Sent)
 	require.Contains(t, last.Fault, "connection closed")
 	require.Equal(t, "sender: dies, held before COMMIT", trace.Marks[0].Text)
+	require.True(t, trace.Marks[0].Fault)
+	require.False(t, trace.Marks[1].Fault)
 	require.Equal(t, "SELECT 1", trace.Marks[1].Text)
 }
 
@@ -201,6 +203,7 @@ func TestATraceMarksFaultsBeforeTheReceiver(t *testing.T) {
 	require.Len(t, r.Trace.Marks, 1)
 	mark := r.Trace.Marks[0]
 	require.Equal(t, "sender: executed, response lost (FIN), before the receiver", mark.Text)
+	require.True(t, mark.Fault)
 	i := slices.IndexFunc(r.Trace.Operations, func(o lab.TracedOperation) bool {
 		return strings.HasPrefix(o.What, "deliver")
 	})

@@ -173,8 +173,10 @@ func (t *tracer) mark(line string) {
 	if t.trace == nil || own == nil {
 		return
 	}
-	t.trace.Marks = append(t.trace.Marks,
-		TracedMark{At: t.since(time.Now()), Text: own[1] + own[2]})
+	t.trace.Marks = append(t.trace.Marks, TracedMark{
+		At: t.since(time.Now()), Text: own[1] + own[2],
+		Fault: own[1] == serverKilled || strings.Contains(own[2], ": dies, "),
+	})
 }
 
 // hop marks a fault that struck no command: it was on a wire of the scenario's own.
@@ -184,9 +186,13 @@ func (t *tracer) hop(session string, f *toxiproxy.Fault) {
 		return
 	}
 	text := strings.ReplaceAll(lost(f), "acknowledgement", "response")
-	t.trace.Marks = append(t.trace.Marks,
-		TracedMark{At: t.since(f.FiredAt()), Text: session + ": " + text + ", before the receiver"})
+	t.trace.Marks = append(t.trace.Marks, TracedMark{
+		At: t.since(f.FiredAt()), Text: session + ": " + text + ", before the receiver", Fault: true,
+	})
 }
+
+// serverKilled is how a transcript tells it.
+const serverKilled = "server killed"
 
 var markLine = regexp.MustCompile(`(?s)^(?:\((.*)\)|([^ ]+: (?:dies|leaves), .*))$`)
 

@@ -20,8 +20,9 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-var pageTemplate = template.Must(template.New("page").
-	Funcs(template.FuncMap{"v": visible, "inc": func(i int) int { return i + 1 }, "state": state}).Parse(pageHTML))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"v": visible, "inc": func(i int) int { return i + 1 }, "state": state,
+}).Parse(pageHTML))
 
 // A page is what page.html shows, in its order.
 type page struct {

@@ -77,6 +77,11 @@ func countsOf(trace *lab.Trace) string {
 			faults++
 		}
 	}
+	for _, m := range trace.Marks {
+		if m.Fault && !strings.Contains(m.Text, ": dies") { // a death closes its connections
+			faults++
+		}
+	}
 	text := phrase(steps, "step", "steps")
 	if n := len(trace.Waits); n > 0 {
 		text += " · " + phrase(n, "proved wait", "proved waits")

@@ -84,7 +84,8 @@ func TestThePageOfARunThatFailed(t *testing.T) {
 		`<h1>FAIL</h1>`, `a law was broken: 2 verdicts are invalid.`,
 		`<a href="#scenario-older_waits_for_newer-stop">Jump to the first error</a>`,
 		`<h2>What was tried</h2>`, `3 of 4`, `scenarios stepped once`,
-		`2 of 3`, `1,204 orders played, 160 branches pruned as equivalent, 12 branches left, 11 crash points struck`,
+		`2 of 3`, `1,204 orders played, 160 branches pruned as equivalent, `+
+			`12 branches left, 11 crash points struck`,
 		`this server is not the lab&#39;s to kill`,
 		`<h2>Promises and receivers</h2>`,
 		`2 of 4 promises held · 1 broken · 1 not run · 1 broken receiver caught · 3 laws`,

@@ -24,16 +24,17 @@ const stopped = "stopped: "
 
 func (t *timeline) drawMark(b *strings.Builder, m moment) {
 	mark := t.trace.Marks[m.index]
-	class := "mark"
-	if strings.HasPrefix(mark.Text, stopped) {
-		class = "stop"
-	}
+	first, ended := strings.CutPrefix(mark.Text, stopped)
 	fmt.Fprintf(b, `<g><title>%s</title>`, clean(mark.Text+" (at "+ms(mark.At)+")"))
-	if class == "stop" {
+	switch {
+	case ended:
 		fmt.Fprintf(b, `<rect id="%s-stop" class="stop" y="%d" width="100%%" height="%d"/>`,
 			t.id, y(m.line), lineHeight-2)
-		words(b, "stop", m.line, 3, "✕ "+brief(strings.TrimPrefix(mark.Text, stopped), 160))
-	} else {
+		words(b, "stop", m.line, 3, "✕ "+brief(first, 160))
+	case mark.Fault:
+		fmt.Fprintf(b, `<rect class="blow" y="%d" width="100%%" height="%d"/>`, y(m.line), lineHeight-2)
+		words(b, "", m.line, 3, "✕ "+brief(mark.Text, 160))
+	default:
 		words(b, "mark", m.line, 3, "("+brief(mark.Text, 160)+")")
 	}
 	b.WriteString("</g>\n")
