@@ -10,6 +10,12 @@ func (s Schedule) cuts() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Fault.Kind != NoFault })
 }
 
+// Kills says whether the receiver's process is killed somewhere in the schedule, so that it must be
+// one of its own.
+func (s Schedule) Kills() bool {
+	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Fault.killsReceiver() })
+}
+
 // replayCut runs one cell of a sweep again: the program without a fault, for what must be the same,
 // then the schedule, and behind it the sender that comes again.
 func (l *Lab) replayCut(ctx context.Context, p Program, s Schedule) Replayed {

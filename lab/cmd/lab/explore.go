@@ -153,13 +153,20 @@ func programNames(suite scenarios.Suite) (names []string) {
 	return names
 }
 
-// stage starts a disposable server with a clone for the subject.
+// stage starts a disposable server with a clone for the subject, for orders.
 func (s subject) stage(ctx context.Context, errs io.Writer) (*scenarios.Bench, func(), error) {
+	s.suite = scenarios.Explorable(s.suite)
+	return s.stageOn(ctx, postgres.Fast, errs)
+}
+
+// stageOn starts a disposable server of this kind with a clone for the subject.
+func (s subject) stageOn(ctx context.Context, on postgres.Profile, errs io.Writer) (
+	*scenarios.Bench, func(), error) {
 	stage, err := scenarios.OpenStage(ctx, func(line string) { fmt.Fprintln(errs, "lab: "+line) })
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := stage.Bench(ctx, postgres.Fast, scenarios.Explorable(s.suite), s.options)
+	b, err := stage.Bench(ctx, on, s.suite, s.options)
 	closeStage := func() {
 		ctx, cancel := context.WithTimeout(context.Background(), stopBound)
 		defer cancel()

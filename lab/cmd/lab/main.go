@@ -31,6 +31,8 @@ func command(args []string, out, errs io.Writer) int {
 		return runCommand(ctx, args[1:], out, errs)
 	case "explore":
 		return exploreCommand(ctx, args[1:], out, errs)
+	case "sweep":
+		return sweepCommand(ctx, args[1:], out, errs)
 	case "replay":
 		return replayCommand(ctx, args[1:], out, errs)
 	case "install":
@@ -48,7 +50,7 @@ func command(args []string, out, errs io.Writer) int {
 		return report.ExitHeld
 	}
 	fmt.Fprintf(errs, "lab: there is no command %q; "+
-		"want run, explore, replay, install, reconcile, export, serve or help\n", args[0])
+		"want run, explore, sweep, replay, install, reconcile, export, serve or help\n", args[0])
 	return report.ExitUnjudged
 }
 

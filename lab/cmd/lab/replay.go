@@ -49,6 +49,15 @@ func replayCommand(ctx context.Context, args []string, out, errs io.Writer) int 
 	if err != nil {
 		return unjudged(errs, "replay", err)
 	}
+	if s.Kills() {
+		process, err := on.asProcess(*command != "")
+		if err != nil {
+			return unjudged(errs, "replay", err)
+		}
+		if process != nil { // otherwise it can't be killed here, and the replay says so
+			on.options.Receiver = process
+		}
+	}
 	return on.replay(ctx, p, s, out, errs)
 }
 
