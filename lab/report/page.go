@@ -40,6 +40,8 @@ type page struct {
 	Unproved   string
 	NotRun     []notRun
 	Matrix     []matrix
+	Heard      []killRow // of the kill matrix
+	Judges     []string  // its columns
 	Explored   []Explored
 	Drawn      []Entry // laws over drawn sequences
 	Caught     []scene
@@ -87,8 +89,14 @@ func makePage(dir string, r Run) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	kills, err := ReadKills(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := newPage(r, promised, plays)
+	p.Heard, p.Judges = heardOf(kills), Judges
 	var b bytes.Buffer
-	err = pageTemplate.Execute(&b, newPage(r, promised, plays))
+	err = pageTemplate.Execute(&b, p)
 	return b.Bytes(), err
 }
 

@@ -105,15 +105,8 @@ func parseExploring(args []string) (e exploring, err error) {
 // subjectOf finds a receiver by the name of its suite or of its sin.
 func subjectOf(name, command string) (s subject, err error) {
 	s.name, s.command = name, command
-	for _, sinner := range scenarios.Sinners {
-		if sinner.Name == name {
-			s.suite, s.options = sinner.Suite, sinner.Options()
-		}
-	}
-	if s.suite.Name == "" {
-		if s.suite, err = scenarios.SuiteNamed(name); err != nil {
-			return s, fmt.Errorf("-receiver: %w; or a broken one of lab matrix", err)
-		}
+	if s.suite, s.options, err = scenarios.SubjectNamed(name); err != nil {
+		return s, fmt.Errorf("-receiver: %w; or a broken one of lab matrix", err)
 	}
 	if command != "" {
 		s.options.Receiver = scenarios.AsProcess(strings.Fields(command)...)

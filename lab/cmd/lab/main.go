@@ -35,6 +35,8 @@ func command(args []string, out, errs io.Writer) int {
 		return sweepCommand(ctx, args[1:], out, errs)
 	case "replay":
 		return replayCommand(ctx, args[1:], out, errs)
+	case "matrix":
+		return matrixCommand(ctx, args[1:], out, errs)
 	case "install":
 		return installCommand(ctx, args[1:], errs)
 	case "reconcile":
@@ -50,7 +52,7 @@ func command(args []string, out, errs io.Writer) int {
 		return report.ExitHeld
 	}
 	fmt.Fprintf(errs, "lab: there is no command %q; "+
-		"want run, explore, sweep, replay, install, reconcile, export, serve or help\n", args[0])
+		"want run, explore, sweep, replay, matrix, install, reconcile, export, serve or help\n", args[0])
 	return report.ExitUnjudged
 }
 

@@ -1,0 +1,115 @@
+package scenarios
+
+import (
+	"context"
+	"slices"
+
+	"webhooklab/lab"
+	"webhooklab/lab/postgres"
+	"webhooklab/lab/report"
+)
+
+const fast = postgres.Fast
+
+// byScenarios plays the stories of the suite, the one that is said to catch it first. Those that
+// kill the server belong to the gate, which has a durable one for them.
+func (t *trial) byScenarios(ctx context.Context, h *hearing) {
+	all := slices.Clone(t.suite.Scenarios)
+	slices.SortStableFunc(all, func(a, b lab.Scenario) int {
+		return map[bool]int{true: 1}[b.Name == t.scenario] - map[bool]int{true: 1}[a.Name == t.scenario]
+	})
+	for _, sc := range all {
+		if Profile(sc) == fast && ctx.Err() == nil && h.hears(played(t.watched.Run(ctx, sc), 1)) {
+			return
+		}
+	}
+}
+
+// sequences is how many are drawn for each receiver.
+const sequences = 30
+
+// byProperties plays drawn sequences, whose answers the sequential models know.
+func (t *trial) byProperties(ctx context.Context, h *hearing) {
+	most := sequences
+	if t.short {
+		most /= 3
+	}
+	for n := range most {
+		if ctx.Err() != nil || h.hears(played(t.watched.Run(ctx, Drawn(t.suite, t.seed, n)), 1)) {
+			return
+		}
+	}
+}
+
+// mostSchedules of one program are tried on a flawed receiver, whose tree can be endless where a
+// sound one's is not, and of three sessions on any; mostGated, where statements stop between rows.
+const mostSchedules, mostGated = 200, 100
+
+// byExploration runs the suite's programs in every order.
+func (t *trial) byExploration(ctx context.Context, h *hearing) {
+	for _, p := range t.fewestFirst() {
+		if ctx.Err() != nil || t.explores(ctx, h, lab.Exploration{Program: p}) {
+			return
+		}
+	}
+}
+
+// byGates also stops statements inside PostgreSQL: what that alone can show lives in one statement.
+func (t *trial) byGates(ctx context.Context, h *hearing) {
+	for _, judge := range []string{report.ByExploration, report.BySweep} {
+		if t.caught(judge) {
+			h.skip("it is caught between statements, by " + judge)
+			return
+		}
+	}
+	for _, p := range t.fewestFirst() {
+		if len(p.Sessions) != 2 || ctx.Err() != nil {
+			continue
+		}
+		if t.explores(ctx, h, lab.Exploration{Program: p, Gated: true}) {
+			return
+		}
+	}
+}
+
+// explores hears what came of one exploration.
+func (t *trial) explores(ctx context.Context, h *hearing, want lab.Exploration) bool {
+	switch {
+	case want.Gated:
+		want.Budget = mostGated
+	case t.sinner != nil || len(want.Program.Sessions) > 2:
+		want.Budget = mostSchedules
+	}
+	e := t.plain.Explore(ctx, want)
+	o := outcome{by: want.Program.Name, runs: e.Explored + e.Cut, verdict: e.Verdict}
+	if want.Gated && e.Gates == 0 && e.Verdict == lab.VerdictUnknown {
+		o.verdict = lab.VerdictNotRun // the receiver writes nothing there
+	}
+	f, found := t.telling(e)
+	if !found {
+		return h.hears(o)
+	}
+	o.offences, o.line = f.Report.Offences, f.Line()
+	over := h.hears(o)
+	if over && e.Verdict == lab.VerdictInvalid {
+		f.Shrunk = t.plain.Shrink(ctx, want.Program, f)
+		h.cell.Line = f.Line()
+	}
+	return over
+}
+
+// telling is the failure that names the sin, else the first of the exploration's verdict.
+func (t *trial) telling(e lab.Explored) (worst lab.Failure, found bool) {
+	for _, f := range e.Failures {
+		if f.Report.Verdict != e.Verdict {
+			continue
+		}
+		if _, named := t.worst(f.Report.Offences); named {
+			return f, true
+		}
+		if !found {
+			worst, found = f, true
+		}
+	}
+	return worst, found
+}
