@@ -1,6 +1,10 @@
 package lab
 
-import "webhooklab/toxiproxy"
+import (
+	"slices"
+
+	"webhooklab/toxiproxy"
+)
 
 // A truth is what the server itself says became of a transaction.
 type truth struct {
@@ -82,11 +86,25 @@ func (s *Session) cut(ln *lane, f *toxiproxy.Fault) {
 // that the server has this to say of its transaction.
 func (l *Lab) settled(s *Session, pid uint32, xid, want string, how toxiproxy.Close) truth {
 	if how == toxiproxy.Hang {
-		s.wire.Sever(toxiproxy.FIN) // the network gives up at last
+		l.giveUp(s)
 	}
 	l.gone(s, pid)
 	l.settle(nil)
 	return l.became(s, xid, want)
+}
+
+// giveUp ends what was left hanging, as the network does at last. What its receiver has opened
+// meanwhile falls too, and is waited for: nobody may release a command of it any more.
+func (l *Lab) giveUp(s *Session) {
+	var open []*lane
+	for _, ln := range s.lanes {
+		open = append(open, ln)
+	}
+	s.wire.Sever(toxiproxy.FIN)
+	l.poll("the connections of "+s.Name+" to fall", func() (bool, error) {
+		l.drain()
+		return !slices.ContainsFunc(open, func(ln *lane) bool { return !ln.dying }), nil
+	})
 }
 
 // became demands that the server says this of a transaction.
