@@ -51,6 +51,10 @@ func (x *explorer) answersOf(lf *leaf) {
 	case p.Answers != nil && !slices.Contains(p.Answers, got):
 		lf.accuse(VerdictInvalid, p.Law, fmt.Sprintf("the answers were %q; in every order they are %s",
 			got, either(p.Answers)))
+	case p.NoWaits && len(lf.report.Waits) > 0:
+		w := lf.report.Waits[0]
+		lf.accuse(VerdictInvalid, p.Law, fmt.Sprintf("%s waits for %s, in %s",
+			w.Session, strings.Join(w.For, ", "), w.Command))
 	case p.Answers == nil && !p.Retried && slices.Contains(lf.answers, Unknown.Outcome):
 		lf.accuse(VerdictInvalid, p.Law, "a sender was told nothing, although nothing was cut off: "+
 			got)

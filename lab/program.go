@@ -26,6 +26,8 @@ type Program struct {
 	// Retried says that a sender which was told nothing sends again, so that Unknown is no offence.
 	Retried bool
 
+	NoWaits bool // nobody may wait for another
+
 	Reference bool // it touches the tables of schema.sql by name
 	Needs     []postgres.Ability
 }

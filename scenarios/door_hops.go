@@ -5,6 +5,8 @@ import (
 	"webhooklab/toxiproxy"
 )
 
+const hopCut = "whichever hop is cut where, the retry finds exactly what was committed"
+
 // A delivery comes by HTTP and is answered.
 var DoorApplied = lab.Scenario{
 	Name: "door_applied",
@@ -91,7 +93,7 @@ func doorDatabaseCut(
 ) lab.Scenario {
 	return lab.Scenario{
 		Name: name,
-		Law:  "whichever hop is cut where, the retry finds exactly what was committed",
+		Law:  hopCut,
 		Play: func(l *lab.Lab) {
 			sender := l.Session("sender")
 			answer, proved := comeAgain, func() {}

@@ -10,7 +10,8 @@ import (
 	"webhooklab/lab/report"
 )
 
-// What breaks another law is no proof of the sin: the hearing goes on, and the law that names it wins.
+// What breaks another law is no proof of the sin: the hearing goes on, and the law that names it
+// wins.
 func TestHearingWaitsForTheLawThatNamesTheSin(t *testing.T) {
 	sinner := subject{name: "ack_before_commit", suite: SnapshotSuite, law: "acked_is_stored",
 		sinner: &Sinner{}}
@@ -55,6 +56,10 @@ func TestHearingOfWhatCouldNotBeJudged(t *testing.T) {
 // sinner's.
 func TestSameLawsAreLaws(t *testing.T) {
 	judged, registered := map[string]bool{modelled: true}, map[string]bool{}
+	for _, law := range []string{"what was not committed never was",
+		"what was committed is not done again", "what was cut ends as if it had not been"} {
+		judged[law] = true // in package lab
+	}
 	for _, suite := range Suites {
 		for _, v := range slices.Concat(suite.Laws, suite.Audited) {
 			judged[v.Name] = true

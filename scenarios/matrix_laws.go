@@ -19,8 +19,22 @@ var sameLaw = map[string][]string{
 		LeasedKilledByItsPayload.Law, DoorApplied.Law,
 	},
 
-	// What is stored under a cut id, or under another's, is not stored as it was delivered.
-	"acked_is_stored": {LongIDsStayApart.Law, SourcesStayApart.Law, DoorSourceInBody.Law},
+	// What is stored under a cut id, or under another's, is not stored as it was delivered; nor is
+	// what was acknowledged although its COMMIT was cut.
+	"acked_is_stored": {
+		LongIDsStayApart.Law, SourcesStayApart.Law, DoorSourceInBody.Law, hopCut,
+	},
+
+	// What a cut has left of a transaction, or has made of the retry, in the sweep's own words.
+	"what was not committed never was":     {AtomicCrashBeforeMark.Law, hopCut},
+	"what was committed is not done again": {LeasedCrashAfterChange.Law, hopCut},
+	"what was cut ends as if it had not been": {
+		LeasedCrashAfterClaim.Law, LeasedCrashAfterChange.Law, hopCut,
+	},
+	"effect_iff_processed": {AtomicCrashBeforeMark.Law, LeasedCrashAfterChange.Law},
+
+	// A message that is marked before it is sent is one that is not sent.
+	"sent_was_called": {OutboxCrashBeforeMark.Law},
 
 	// Whoever comes first: the programs say it of all orders at once.
 	oneRevision: {ReusedRevision.Law},
