@@ -14,6 +14,7 @@ import (
 type hearing struct {
 	subject
 	cell  report.Cell
+	over  bool
 	began time.Time
 }
 
@@ -40,20 +41,26 @@ func (h *hearing) hears(o outcome) bool {
 	h.cell.Schedules += o.runs
 	switch {
 	case len(o.offences) == 0 || o.verdict == lab.VerdictValid || o.verdict == lab.VerdictNotRun:
-		return false
 	case o.verdict == lab.VerdictUnknown:
 		if h.cell.Reason == "" {
 			h.cell.Reason = o.by + ": " + o.offences[0].Text
 		}
-		return h.sinner == nil
+		h.over = h.sinner == nil
+	default:
+		h.catches(o)
 	}
+	return h.over
+}
+
+// catches enters a broken law, unless a better one is known.
+func (h *hearing) catches(o outcome) {
 	f, named := h.worst(o.offences)
 	if h.cell.Ruling == "" || named {
 		h.cell.Ruling, h.cell.Named, h.cell.By = report.Caught, named, o.by
 		h.cell.Law, h.cell.Text, h.cell.Line = f.Law, f.Text, o.line
 		h.cell.Reason = ""
 	}
-	return named || h.sinner == nil || !report.Strong(h.cell.Judge)
+	h.over = named || h.sinner == nil || !report.Strong(h.cell.Judge)
 }
 
 // worst is the offence that names the sin, else the first that is one.

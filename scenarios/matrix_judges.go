@@ -43,14 +43,26 @@ func (t *trial) byProperties(ctx context.Context, h *hearing) {
 
 // mostSchedules of one program are tried on a flawed receiver, whose tree can be endless where a
 // sound one's is not, and of three sessions on any; mostGated, where statements stop between rows.
-const mostSchedules, mostGated = 200, 100
+// A few of each program come first: most sins need no more.
+const mostSchedules, mostGated, fewSchedules = 200, 100, 25
 
 // byExploration runs the suite's programs in every order.
 func (t *trial) byExploration(ctx context.Context, h *hearing) {
-	for _, p := range t.fewestFirst() {
-		if ctx.Err() != nil || t.explores(ctx, h, lab.Exploration{Program: p}) {
+	left := t.fewestFirst()
+	if t.sinner != nil {
+		left = slices.DeleteFunc(left, func(p lab.Program) bool {
+			return t.explores(ctx, h, lab.Exploration{Program: p, Budget: fewSchedules})
+		})
+	}
+	for _, p := range left {
+		if h.over || ctx.Err() != nil {
 			return
 		}
+		want := lab.Exploration{Program: p}
+		if t.sinner != nil || len(p.Sessions) > 2 {
+			want.Budget = mostSchedules
+		}
+		t.explores(ctx, h, want)
 	}
 }
 
@@ -63,22 +75,17 @@ func (t *trial) byGates(ctx context.Context, h *hearing) {
 		}
 	}
 	for _, p := range t.fewestFirst() {
-		if len(p.Sessions) != 2 || ctx.Err() != nil {
-			continue
-		}
-		if t.explores(ctx, h, lab.Exploration{Program: p, Gated: true}) {
-			return
+		if len(p.Sessions) == 2 {
+			t.explores(ctx, h, lab.Exploration{Program: p, Gated: true, Budget: mostGated})
 		}
 	}
 }
 
-// explores hears what came of one exploration.
-func (t *trial) explores(ctx context.Context, h *hearing, want lab.Exploration) bool {
-	switch {
-	case want.Gated:
-		want.Budget = mostGated
-	case t.sinner != nil || len(want.Program.Sessions) > 2:
-		want.Budget = mostSchedules
+// explores hears what came of one exploration, and says whether its tree is exhausted. When the
+// hearing is over it does nothing.
+func (t *trial) explores(ctx context.Context, h *hearing, want lab.Exploration) (exhausted bool) {
+	if h.over || ctx.Err() != nil {
+		return false
 	}
 	e := t.plain.Explore(ctx, want)
 	o := outcome{by: want.Program.Name, runs: e.Explored + e.Cut, verdict: e.Verdict}
@@ -86,16 +93,14 @@ func (t *trial) explores(ctx context.Context, h *hearing, want lab.Exploration) 
 		o.verdict = lab.VerdictNotRun // the receiver writes nothing there
 	}
 	f, found := t.telling(e)
-	if !found {
-		return h.hears(o)
+	if found {
+		o.offences, o.line = f.Report.Offences, f.Line()
 	}
-	o.offences, o.line = f.Report.Offences, f.Line()
-	over := h.hears(o)
-	if over && e.Verdict == lab.VerdictInvalid {
+	if h.hears(o) && found && e.Verdict == lab.VerdictInvalid {
 		f.Shrunk = t.plain.Shrink(ctx, want.Program, f)
 		h.cell.Line = f.Line()
 	}
-	return over
+	return e.Complete()
 }
 
 // telling is the failure that names the sin, else the first of the exploration's verdict.
