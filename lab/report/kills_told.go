@@ -69,7 +69,7 @@ func KillsSummary(all []Kill) string {
 		case k.Wrong() == "":
 			caught++
 		}
-		if k.Cell(ByScenarios).Ruling != Caught && len(k.CaughtBy(Generic)) > 0 {
+		if !k.Cell(ByScenarios).Named && len(k.CaughtBy(Generic)) > 0 {
 			alone = append(alone, k.Receiver)
 		}
 		if k.Cell(InTurn).Ruling != Caught && k.Cell(InLoops).Ruling != Caught {
