@@ -47,6 +47,7 @@ SELECT source, event_id,
 		DoorSourceInBody,
 		DoorBatch,
 	}),
+	NotPromised: doorDoesNotPromise,
 }
 
 // The answers that a sender gets by HTTP beside the outcomes.

@@ -51,6 +51,7 @@ SELECT source, event_id, message_id, recipient, type, voids
 		EmailEveryOrder,
 		EmailReleasedTogether,
 	},
+	NotPromised: emailsDoNotPromise,
 }
 
 // A Mailer is a receiver of email events with the two things that come from elsewhere.

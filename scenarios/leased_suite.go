@@ -62,6 +62,7 @@ var LeasedSuite = Suite{
 		LeasedBacklogOfExpired,
 		LeasedWorkersReleasedTogether,
 	},
+	NotPromised: leasedDoesNotPromise,
 }
 
 // forgetReceipts empties the tables of receipts: a worker takes whatever is due, also what another

@@ -54,6 +54,7 @@ SELECT source, key
 		OutboxDispatchersShareNothing,
 		OutboxReleasedTogether,
 	},
+	NotPromised: outboxDoesNotPromise,
 }
 
 // downstream is a system outside that counts: every call it gets, and what it did, once for each

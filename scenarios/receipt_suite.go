@@ -117,6 +117,7 @@ var AtomicSuite = Suite{
 		AtomicCommitAckLost,
 		AtomicInvalid,
 	},
+	NotPromised: atomicDoesNotPromise,
 }
 
 // Atomic is the reference atomic handler over a pool of its own.

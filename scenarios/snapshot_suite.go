@@ -69,6 +69,7 @@ var SnapshotSuite = Suite{
 		MigrationBetweenDeliveries,
 		RefusedAgain,
 	},
+	NotPromised: snapshotsDoNotPromise,
 }
 
 // paid is the event that most stories are told about.

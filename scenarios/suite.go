@@ -24,6 +24,8 @@ type Suite struct {
 	Scenarios []lab.Scenario
 	Programs  []lab.Program // what is run in every order
 	Swept     []lab.Program // what is cut at every command
+
+	NotPromised []string // where it ends, beside what NotPromised says of all
 }
 
 // Suites is everything that the gate plays.

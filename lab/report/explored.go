@@ -97,6 +97,21 @@ func (x Explored) Played() string {
 	return text
 }
 
+// Reached says first whether every order of the program was played.
+func (x Explored) Reached() string {
+	text := x.Played()
+	if x.Gates > 0 {
+		text += ", " + phrase(x.Gates, "stop", "stops") + " inside statements"
+	}
+	switch {
+	case x.Left > 0:
+		return "not every order: " + text
+	case x.Held() && x.Explored > 0:
+		return "every order: " + text
+	}
+	return text
+}
+
 // AppendExplored adds one line to explored.jsonl in dir, as Append does to the verdicts.
 func AppendExplored(dir string, e Explored) error { return appendLine(dir, explored, e) }
 

@@ -41,6 +41,8 @@ func command(args []string, out, errs io.Writer) int {
 		return installCommand(ctx, args[1:], errs)
 	case "reconcile":
 		return reconcileCommand(ctx, args[1:], out, errs)
+	case "guarantees":
+		return guaranteesCommand(args[1:], out, errs)
 	case "export":
 		return exportCommand(ctx, args[1:], out, errs)
 	case "serve":
@@ -52,7 +54,9 @@ func command(args []string, out, errs io.Writer) int {
 		return report.ExitHeld
 	}
 	fmt.Fprintf(errs, "lab: there is no command %q; "+
-		"want run, explore, sweep, replay, matrix, install, reconcile, export, serve or help\n", args[0])
+		"want run, explore, sweep, replay, matrix, install, reconcile, guarantees, export, serve or "+
+		"help
+", args[0])
 	return report.ExitUnjudged
 }
 

@@ -12,7 +12,7 @@ import (
 // keepResults writes what came of the run for people and for other tools.
 func (g *gate) keepResults() error {
 	err := errors.Join(report.KeepFindings(g.dir, g.result.Compared),
-		report.WritePage(g.dir, g.result))
+		report.WritePage(g.dir, g.result), report.WriteGuarantees(g.dir, g.guarantees()))
 	for name, text := range map[string][]byte{
 		"summary.txt": []byte(report.Summary(g.result)),
 		"summary.md":  []byte(report.Markdown(g.result)),
