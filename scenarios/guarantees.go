@@ -19,7 +19,10 @@ func Guarantees(suites ...Suite) report.Guarantees {
 			c.Promises = toldUnder(c.Promises, sc)
 		}
 		for _, p := range suite.Programs {
-			c.Situations = append(c.Situations, situation(suite, p))
+			c.Situations = append(c.Situations, situation(suite, "explore", p))
+		}
+		for _, p := range suite.Swept {
+			c.Cuts = append(c.Cuts, situation(suite, "sweep", p))
 		}
 		if suite.Name == SnapshotSuite.Name {
 			c.Situations = append(c.Situations, inside()...)
@@ -74,9 +77,9 @@ func conditions(sc lab.Scenario) (all []string) {
 	return all
 }
 
-func situation(suite Suite, p lab.Program) report.Situation {
+func situation(suite Suite, command string, p lab.Program) report.Situation {
 	return report.Situation{Name: p.Name, Law: p.Law, Sessions: acts(p),
-		Command: fmt.Sprintf("lab explore -receiver %s -program %s", suite.Name, p.Name)}
+		Command: fmt.Sprintf("lab %s -receiver %s -program %s", command, suite.Name, p.Name)}
 }
 
 // acts says of each session of a program what it does.

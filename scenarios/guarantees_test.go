@@ -42,8 +42,8 @@ func TestGuaranteesLeaveNothingOut(t *testing.T) {
 			require.True(t, series || stories[sc.Name].Why != "",
 				"%s: its variable has no comment, or is not named like it", sc.Name)
 		}
-		for _, p := range suite.Programs {
-			require.True(t, slices.ContainsFunc(c.Situations, func(s report.Situation) bool {
+		for _, p := range slices.Concat(suite.Programs, suite.Swept) {
+			require.True(t, slices.ContainsFunc(slices.Concat(c.Situations, c.Cuts), func(s report.Situation) bool {
 				return s.Name == p.Name && s.Law == p.Law && len(s.Sessions) == len(p.Sessions)
 			}), p.Name)
 		}

@@ -100,9 +100,6 @@ func (x Explored) Played() string {
 // Reached says first whether every order of the program was played.
 func (x Explored) Reached() string {
 	text := x.Played()
-	if x.Gates > 0 {
-		text += ", " + phrase(x.Gates, "stop", "stops") + " inside statements"
-	}
 	switch {
 	case x.Left > 0:
 		return "not every order: " + text

@@ -22,7 +22,8 @@ type Guarantees struct {
 type Guaranteed struct {
 	Name, Title string
 	Promises    []Guarantee
-	Situations  []Situation
+	Situations  []Situation // played in every order
+	Cuts        []Situation // cut at every command
 	Laws        []Demand
 	NotPromised []string
 }
@@ -46,7 +47,7 @@ type Story struct {
 // A Stopped is a receiver that is broken on purpose, and what would come of it.
 type Stopped struct{ Name, Harm string }
 
-// A Situation is a program: sessions without an order, to be played in all.
+// A Situation is a program: sessions without an order, to be played in all or cut everywhere.
 type Situation struct {
 	Name, Law string
 	Sessions  []string // each with what it does
@@ -105,6 +106,7 @@ func (g Guarantees) Counts(c Guaranteed) string {
 		promises, phrase(scenarios, "scenario", "scenarios"),
 		phrase(stopped, "broken receiver", "broken receivers") + " to be stopped",
 		phrase(len(c.Situations), "situation", "situations") + " for every order",
+		phrase(len(c.Cuts), "situation", "situations") + " for every cut",
 		phrase(len(c.Laws), "law", "laws"),
 	}, " · ")
 }
@@ -200,7 +202,7 @@ func (g Guarantees) Explored(contract, situation string) (all []Explored) {
 		return nil
 	}
 	for _, x := range g.Run.Explored {
-		same := func(y Explored) bool { return x.Verdict == y.Verdict && x.counted() == y.counted() }
+		same := func(y Explored) bool { return x.Verdict == y.Verdict && x.Played() == y.Played() }
 		if x.Program == situation && (x.Suite == contract || x.Suite == "") &&
 			!slices.ContainsFunc(all, same) {
 			all = append(all, x)
@@ -215,8 +217,9 @@ func (g Guarantees) Beside(c Guaranteed) (all []Explored) {
 		return nil
 	}
 	for _, x := range g.Run.Explored {
-		listed := slices.ContainsFunc(c.Situations, func(s Situation) bool { return s.Name == x.Program })
-		if x.Suite == c.Name && !listed {
+		same := func(s Situation) bool { return s.Name == x.Program }
+		if x.Suite == c.Name && !slices.ContainsFunc(c.Situations, same) &&
+			!slices.ContainsFunc(c.Cuts, same) {
 			all = append(all, x)
 		}
 	}

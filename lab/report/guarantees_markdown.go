@@ -68,23 +68,36 @@ func (g Guarantees) markStops(b *strings.Builder, stops []Stopped) {
 }
 
 func (g Guarantees) markSituations(b *strings.Builder, c Guaranteed) {
-	if len(c.Situations) == 0 {
-		return
+	if len(c.Situations) > 0 {
+		b.WriteString("\n### In every order\n\nSituations without an order of their own: their " +
+			"commands are played in every order that is possible.\nOrders that must end alike are " +
+			"played once.\n")
 	}
-	b.WriteString("\n### In every order\n\nSituations without an order of their own: their commands " +
-		"are played in every order that is possible.\nOrders that must end alike are played once.\n")
-	for _, s := range c.Situations {
-		fmt.Fprintf(b, "\n%s: %s\n\n", ticked(s.Name), plain(s.Law))
-		for _, session := range s.Sessions {
-			fmt.Fprintf(b, "- %s\n", plain(session))
-		}
-		for _, line := range g.orders(c.Name, s) {
-			fmt.Fprintf(b, "- %s\n", line)
-		}
-		g.markStops(b, s.Stops)
-	}
+	g.markRows(b, g.Rows(c.Name, c.Situations))
 	for _, x := range g.Beside(c) {
 		fmt.Fprintf(b, "\n%s: %s\n\n- %s\n", ticked(x.Program), plain(x.Law), markReach(x))
+	}
+	if len(c.Cuts) > 0 {
+		b.WriteString("\n### With every cut\n\nSituations that are cut at each of their commands: " +
+			"requests and acknowledgements lost, backends ended,\nstatements cancelled, the " +
+			"receiver's process killed. After each cut the sender comes again until it is answered.\n")
+	}
+	g.markRows(b, g.Rows(c.Name, c.Cuts))
+}
+
+func (g Guarantees) markRows(b *strings.Builder, rows []row) {
+	for _, r := range rows {
+		fmt.Fprintf(b, "\n%s: %s\n\n", ticked(r.Name), plain(r.Law))
+		for _, session := range r.Sessions {
+			fmt.Fprintf(b, "- %s\n", plain(session))
+		}
+		for _, x := range r.Came {
+			fmt.Fprintf(b, "- %s\n", markReach(x))
+		}
+		if len(r.Came) == 0 {
+			fmt.Fprintf(b, "- %s; played by %s\n", r.Absent, ticked(r.Command))
+		}
+		g.markStops(b, r.Stops)
 	}
 }
 
@@ -94,20 +107,6 @@ func markReach(x Explored) string {
 		line += ": " + plain(x.Reason)
 	}
 	return line
-}
-
-// orders says how many orders of a situation were played, or what plays them.
-func (g Guarantees) orders(contract string, s Situation) (all []string) {
-	for _, x := range g.Explored(contract, s.Name) {
-		all = append(all, markReach(x))
-	}
-	switch {
-	case len(all) > 0:
-		return all
-	case g.Run == nil:
-		return []string{"not known without a run; played by " + ticked(s.Command)}
-	}
-	return []string{"not in this run; played by " + ticked(s.Command)}
 }
 
 func markLaws(b *strings.Builder, laws []Demand) {

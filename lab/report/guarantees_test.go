@@ -33,6 +33,7 @@ func oneContract() Guarantees {
 				{Name: "inside", Law: "one event makes one change", Inside: true,
 					Stops: []Stopped{{"sinner_inside", "two rows"}}},
 			},
+			Cuts: []Situation{{Name: "new_event", Law: "it stays", Command: "lab sweep"}},
 			Laws: []Demand{{"accepted_once", "an event is accepted once", "SELECT 1"}},
 		}},
 	}
@@ -56,6 +57,7 @@ func TestGuaranteesWithoutARun(t *testing.T) {
 		`one event makes one change</h3>`, `Two copies.`, `<code>copy</code></summary>`,
 		`first: COMMIT`, `stops <code>looks_first</code>: it comes again`, `retry: COMMIT`,
 		`They run freely.`, `<code>two_copies</code>`, `first: deliver`, `not known without a run`,
+		`<code>new_event</code>`, `played by <code>lab sweep</code>`,
 		`accepted_once`, `SELECT 1`, `Deltas.`, `Speed.`)
 	require.Equal(t, 1, strings.Count(html, "Two copies."), "a story is told once")
 	for _, text := range []string{html, g.Markdown()} {
@@ -69,8 +71,9 @@ func TestGuaranteesOfARun(t *testing.T) {
 	g.Run = &Run{Server: "PostgreSQL 15.18", Seed: 7, Entries: []Entry{
 		{Suite: Scenario, Name: "copy"},
 		{Suite: Loop, Name: "copy", Runs: 30},
-		{Suite: Scenario, Name: "copy_again"},
-		{Suite: Loop, Name: "copy_again", Verdict: lab.VerdictInvalid, Runs: 30},
+		{Suite: Scenario, Name: "copy_again", Verdict: lab.VerdictInvalid},
+		{Suite: Loop, Name: "copy_again", Verdict: lab.VerdictUnknown, Runs: 30},
+		{Suite: Free, Name: "copy_again"},
 		{Suite: Scenario, Name: "crash", Verdict: lab.VerdictNotRun},
 		{Suite: Flawed, Name: "looks_first"},
 		{Suite: Flawed, Name: "sinner_inside", Verdict: lab.VerdictUnknown},
@@ -80,6 +83,8 @@ func TestGuaranteesOfARun(t *testing.T) {
 		{Program: "two_copies", Suite: "other", Explored: 99},
 		{Program: "inside", Suite: "shop", Explored: 4, Gates: 3},
 		{Program: "inside", Suite: "shop", Explored: 4, Gates: 3},
+		{Program: "new_event", Suite: "shop", Cells: 70, Verdict: lab.VerdictInvalid},
+		{Program: "new_event", Suite: "shop", Cells: 8},
 		{Program: "killed_anywhere", Suite: "shop", Law: "it stays", Cells: 11},
 	}}
 	html := htmlOf(t, g)
@@ -88,13 +93,14 @@ func TestGuaranteesOfARun(t *testing.T) {
 	inOrder(t, html, `FAIL: a law was broken`, `PostgreSQL 15.18`, `0 of 2 promises held`,
 		`<code>copy</code> <span class="state held">held</span> <span class="note">30× stepped`,
 		`<code>looks_first</code> <span class="state caught">caught</span>`,
-		`<code>copy_again</code> <span class="state broken">broken</span>`, `30× stepped: broken`,
+		`<code>copy_again</code> <span class="state broken">broken</span>`, `30× stepped: not judged`,
 		`<code>crowd</code> <span class="state not in this run">`,
 		`<code>crash</code> <span class="state not run">`,
 		`not every order: 12 of 70 orders played, 50 branches pruned as equivalent, 8 branches left`,
 		`<code>sinner_inside</code> <span class="state not judged">`,
-		`every order: 4 orders played, 3 stops inside statements`,
-		`<code>killed_anywhere</code>`, `11 crash points struck`)
+		`every order: 4 orders played, 3 stops at gates inside statements`,
+		`<code>killed_anywhere</code>`, `11 crash points struck`,
+		`70 crash points struck <span class="state broken">`, `8 crash points struck <span`)
 	require.Contains(t, g.Markdown(), "`killed_anywhere`: it stays\n\n- 11 crash points struck (held)")
 	require.Equal(t, 1, strings.Count(html, "every order: 4 orders"), "said once")
 	require.NotContains(t, html, "99 orders")

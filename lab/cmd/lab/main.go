@@ -55,8 +55,7 @@ func command(args []string, out, errs io.Writer) int {
 	}
 	fmt.Fprintf(errs, "lab: there is no command %q; "+
 		"want run, explore, sweep, replay, matrix, install, reconcile, guarantees, export, serve or "+
-		"help
-", args[0])
+		"help\n", args[0])
 	return report.ExitUnjudged
 }
 

@@ -157,7 +157,8 @@ func TestAFindingIsKnownAgain(t *testing.T) {
 	md, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(string(md), "## webhooklab: NO FIT"), "appended once")
-	for _, file := range []string{"summary.md", "report.html", "junit.xml", "findings.jsonl", "tests.jsonl"} {
+	for _, file := range []string{"summary.md", "junit.xml", "findings.jsonl", "tests.jsonl",
+		"report.html", "guarantees.html"} {
 		require.FileExists(t, filepath.Join(lab.logs, "latest", file))
 	}
 	_, human = jsonRun(t, 2, lab.command(nil, "--json", "--baseline", known+".not"))
