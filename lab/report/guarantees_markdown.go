@@ -70,8 +70,9 @@ func (g Guarantees) markStops(b *strings.Builder, stops []Stopped) {
 func (g Guarantees) markSituations(b *strings.Builder, c Guaranteed) {
 	if len(c.Situations) > 0 {
 		b.WriteString("\n### In every order\n\nSituations without an order of their own: their " +
-			"commands are played in every order that is possible.\nOrders that must end alike are " +
-			"played once.\n")
+			"commands are played in every order that is possible.\nFewer are than there would be if " +
+			"nobody ever waited for a lock; and of orders that must end alike,\nby what their " +
+			"commands touch, one is played.\n")
 	}
 	g.markRows(b, g.Rows(c.Name, c.Situations))
 	for _, x := range g.Beside(c) {
@@ -102,7 +103,11 @@ func (g Guarantees) markRows(b *strings.Builder, rows []row) {
 }
 
 func markReach(x Explored) string {
-	line := x.Reached() + stated(state(x.Verdict))
+	came := state(x.Verdict)
+	if x.Held() && x.Left > 0 {
+		came += " as far as it was played"
+	}
+	line := x.Reached() + stated(came)
 	if x.Reason != "" {
 		line += ": " + plain(x.Reason)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"webhooklab/lab"
@@ -97,10 +98,12 @@ func TestGuaranteesOfARun(t *testing.T) {
 		`<code>crowd</code> <span class="state not in this run">`,
 		`<code>crash</code> <span class="state not run">`,
 		`not every order: 12 of 70 orders played, 50 branches pruned as equivalent, 8 branches left`,
+		`held</span> <span class="note">as far as it was played</span>`,
 		`<code>sinner_inside</code> <span class="state not judged">`,
 		`every order: 4 orders played, 3 stops at gates inside statements`,
 		`<code>killed_anywhere</code>`, `11 crash points struck`,
 		`70 crash points struck <span class="state broken">`, `8 crash points struck <span`)
+	require.Contains(t, g.Markdown(), "8 branches left (held as far as it was played)")
 	require.Contains(t, g.Markdown(), "`killed_anywhere`: it stays\n\n- 11 crash points struck (held)")
 	require.Equal(t, 1, strings.Count(html, "every order: 4 orders"), "said once")
 	require.NotContains(t, html, "99 orders")
@@ -189,4 +192,28 @@ func TestReadRun(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "summary.txt"), []byte("PASS: x.\n"), 0o644))
 	_, err = ReadRun(dir)
 	require.ErrorContains(t, err, "has no verdict, server, seed and time")
+}
+
+// A phone, a tablet and a desk show all of it, folded and unfolded, and nothing is asked for.
+func TestTheGuaranteesInABrowser(t *testing.T) {
+	ctx := openBrowser(t)
+	heard := listen(t, ctx)
+	g := oneContract()
+	g.Contracts[0].Promises[0].Stories[0].Transcript = strings.Repeat("long_", 80) + "\n"
+	g.Contracts[0].Situations[0].Command += strings.Repeat("_long", 40)
+	g.Run = &Run{Server: strings.Repeat("PostgreSQL", 12)}
+	file := filepath.Join(t.TempDir(), "guarantees.html")
+	require.NoError(t, os.WriteFile(file, []byte(htmlOf(t, g)), 0o644))
+	for _, w := range windows {
+		do(t, ctx, chromedp.EmulateViewport(w.width, w.height))
+		do(t, ctx, chromedp.Navigate("file://"+file))
+		for range 2 {
+			require.LessOrEqual(t, ask[float64](t, ctx, `document.documentElement.scrollWidth`),
+				ask[float64](t, ctx, `innerWidth`), "wider than its window of %d", w.width)
+			require.Empty(t, ask[[]string](t, ctx, wide), "these stick out of the window")
+			ask[bool](t, ctx, `(document.querySelectorAll("details").forEach(d => d.open = true), true)`)
+		}
+		require.Empty(t, ask[[]string](t, ctx, dead), "links that lead nowhere")
+	}
+	heard.nothingBut(t, "file://"+file)
 }
