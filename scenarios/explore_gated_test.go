@@ -23,7 +23,7 @@ func TestOrdersInsideStatements(t *testing.T) {
 				continue
 			}
 			t.Run(p.Name, func(t *testing.T) {
-				e := b.Explore(t.Context(), lab.Exploration{Program: p, Gated: true, Budget: 60})
+				e := b.Explore(t.Context(), lab.Exploration{Program: p, Gated: true, Budget: 30})
 				clean(t, e)
 				t.Logf("%d stops at gates; %s", e.Gates, counts(e))
 			})
@@ -33,6 +33,7 @@ func TestOrdersInsideStatements(t *testing.T) {
 
 // Reduction loses nothing inside statements either.
 func TestReductionLosesNothingInsideStatements(t *testing.T) {
+	ofTheLab(t)
 	if testing.Short() {
 		t.Skip("whole trees are left out under -short")
 	}

@@ -20,6 +20,7 @@ const sampled = 10
 // Nothing in the schema is decoration, and no clause of the receivers' SQL: without any one of
 // them, somebody says so, or the list says why nobody can. LAB_MUTANT chooses by name.
 func TestEveryGuardIsNeeded(t *testing.T) {
+	ofTheLab(t)
 	chosen(t, scenarios.Suite{})
 	all, err := stage.Mutants(t.Context())
 	require.NoError(t, err)
@@ -60,6 +61,7 @@ func TestTheListOfMutantsIsUpToDate(t *testing.T) {
 // What no edit was made to is caught by nobody, neither as it is nor where steps are allowed that
 // some mutants need: what catches a mutant is the guard that it lacks.
 func TestWithoutAMutationNothingIsCaught(t *testing.T) {
+	ofTheLab(t)
 	for _, of := range []string{"snapshots", "email", "receipts", "leases"} {
 		for name, alter := range map[string]string{
 			"as it is": "", "any step": scenarios.WithoutSteps,
@@ -76,6 +78,7 @@ func TestWithoutAMutationNothingIsCaught(t *testing.T) {
 // What can't be made, or doesn't work at all, or is never used, is broken and not caught; and it
 // makes no difference who would have said what.
 func TestABrokenMutantIsNotCaught(t *testing.T) {
+	ofTheLab(t)
 	always := func(context.Context, *scenarios.Trial) (scenarios.Catch, error) {
 		return scenarios.Catch{By: "somebody", Law: "some law"}, nil
 	}

@@ -27,6 +27,7 @@ func servedReceiver(name string) int {
 // The wire does not care where a receiver runs: as a process of its own it sends the same commands
 // in the same order, to the letter of the same goldens, and gives the same answers.
 func TestProcessesAreReceiversToo(t *testing.T) {
+	ofTheLab(t)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	for _, suite := range scenarios.Suites {

@@ -48,6 +48,9 @@ func TestEveryCut(t *testing.T) {
 		b := bench(t, postgres.Fast, suite, scenarios.Options{Seed: seed()})
 		for _, p := range swept(t, suite) {
 			t.Run(p.Name, func(t *testing.T) {
+				if testing.Short() && len(p.Sessions) > 1 {
+					t.Skip("every place of one session beside every place of another: without -short")
+				}
 				s := b.Sweep(t.Context(), sweeping(t, suite, p))
 				wholly(t, suite, s)
 				if suite.Name == scenarios.SnapshotSuite.Name {
@@ -60,6 +63,9 @@ func TestEveryCut(t *testing.T) {
 
 // The same with PostgreSQL killed before each command and behind it, and started again.
 func TestEveryServerKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the server is killed without -short only")
+	}
 	for _, suite := range scenarios.Suites {
 		b := bench(t, postgres.Durable, suite, scenarios.Options{Seed: seed()})
 		for _, p := range swept(t, suite) {
@@ -110,6 +116,7 @@ var onlyCut = map[string]string{
 // They pass the program uncut, the sweep catches them without knowing what it looks for, and the line
 // of the cell shows it again.
 func TestSweepFindsWhatOnlyACutShows(t *testing.T) {
+	ofTheLab(t)
 	chosen(t, scenarios.Suite{})
 	for _, sinner := range scenarios.Sinners {
 		program, ok := onlyCut[sinner.Name]

@@ -26,6 +26,8 @@ func (e Entry) Again(seed uint64) string {
 	case e.Suite == Flawed:
 		return "go test ./scenarios -count=1 -run " +
 			quoted("TestFlawedReceiversAreCaught/"+exactly(e.Name))
+	case e.Suite == Exploration && e.Replay != "":
+		return "go run ./lab/cmd/lab replay " + quoted(strings.TrimSpace(e.Replay))
 	case e.Suite != Free && scheduleLine.MatchString(e.Replay):
 		return "./run_lab.sh --replay " + quoted(strings.TrimSpace(e.Replay))
 	case e.Replay != "" && e.Suite != Free:

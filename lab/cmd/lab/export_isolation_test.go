@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -21,6 +22,7 @@ import (
 
 // PostgreSQL's own isolation tester sees what the lab saw, of everything that the lab can show: the
 // same waits, the same results, in the same order, to the letter. Broken receivers are among it.
+// Every fourth run is exported; LAB_EXPORTS=all exports them all.
 func TestIsolationTesterAgrees(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it plays everything twice more, and once by isolationtester")
@@ -34,7 +36,10 @@ func TestIsolationTesterAgrees(t *testing.T) {
 		cases = append(cases, c)
 	}
 	played, left := 0, map[string][]string{}
-	for _, c := range cases {
+	for i, c := range cases {
+		if i%4 != 0 && os.Getenv("LAB_EXPORTS") != "all" {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			reason := agree(t, tester, stage, c)
 			if reason == "" {
@@ -59,6 +64,7 @@ var accepted = []string{
 	"a session still waits at the end, which it takes for an error",
 	"the error belongs to a prepared statement, and plain SQL prepares none",
 	"nothing of it went over a wire",
+	"it changes public.seen_inside, which was not an empty table before",
 }
 
 // agree is "" if the tester agrees, or else why it can't be asked.
