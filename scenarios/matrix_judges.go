@@ -43,15 +43,16 @@ func (t *trial) byProperties(ctx context.Context, h *hearing) {
 
 // mostSchedules of one program are tried on a flawed receiver, whose tree can be endless where a
 // sound one's is not, and of three sessions on any; mostGated, where statements stop between rows.
-// A few of each program come first: most sins need no more.
-const mostSchedules, mostGated, fewSchedules = 200, 100, 25
+// A few of each program come first: most sins need no more, and none needs more of three sessions.
+const mostSchedules, mostGated, fewSchedules = 200, 50, 25
 
 // byExploration runs the suite's programs in every order.
 func (t *trial) byExploration(ctx context.Context, h *hearing) {
 	left := t.fewestFirst()
 	if t.sinner != nil {
 		left = slices.DeleteFunc(left, func(p lab.Program) bool {
-			return t.explores(ctx, h, lab.Exploration{Program: p, Budget: fewSchedules})
+			want := lab.Exploration{Program: p, Budget: fewSchedules, Stop: 1}
+			return t.explores(ctx, h, want) || len(p.Sessions) > 2
 		})
 	}
 	for _, p := range left {

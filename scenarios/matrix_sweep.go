@@ -19,6 +19,9 @@ func (t *trial) bySweep(ctx context.Context, h *hearing) {
 		if ctx.Err() != nil || t.sweeps(ctx, h, want) {
 			return
 		}
+		if h.cell.Ruling == report.Caught && t.caught(report.ByExploration) {
+			return // it is broken anyhow, and what it is has been told
+		}
 	}
 }
 
