@@ -82,6 +82,10 @@ func (l *Lab) pause(running []*lane, asked int) bool {
 	switch {
 	case !l.mayBlock(running):
 		return l.mail.wait(2 * time.Millisecond)
+	case l.steered.expects() == willPass && asked == 0:
+		return l.mail.wait(time.Millisecond)
+	case l.steered.expects() == mayWait && asked == 0:
+		return l.mail.nap(80 * time.Microsecond)
 	case asked < 2:
 		return !l.mail.empty()
 	default:

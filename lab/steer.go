@@ -38,6 +38,27 @@ func newSteering(l *Lab, d driver) *steering {
 	}
 }
 
+// An outlook is what is known of a step before it is taken: the tree may have seen it.
+type outlook int
+
+const (
+	willWait outlook = iota // somebody waits behind it, as is likely of a scenario's steps
+	willPass                // nobody does
+	mayWait                 // nobody knows
+)
+
+// expects is the outlook on the step under way. A command that passes needs no question; asking
+// for it at once would cost more than the command.
+func (st *steering) expects() outlook {
+	if st == nil {
+		return willWait
+	}
+	if d, ok := st.driver.(interface{ outlook() outlook }); ok {
+		return d.outlook()
+	}
+	return mayWait
+}
+
 // take lets one step happen and tells the driver what it did.
 func (l *Lab) take(step Step) {
 	st := l.steered

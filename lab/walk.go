@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A walk is one run through the tree: along a branch, then by defaults. It is the run's driver.
@@ -38,6 +39,17 @@ func (w *walk) next(at position) (Step, bool) {
 	}
 	w.step = usual
 	return usual, interesting
+}
+
+// outlook is what the tree has seen behind the step that is taken.
+func (w *walk) outlook() outlook {
+	if len(w.way) < 2 {
+		return mayWait
+	}
+	if strings.Contains(w.way[0].label, " waits in ") {
+		return willWait
+	}
+	return willPass
 }
 
 // wake follows the way, and where it ends takes the first and leaves the others for later.
