@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"webhooklab/lab/report"
 	"webhooklab/properties"
 	"webhooklab/scenarios"
 )
@@ -58,6 +59,8 @@ func shown(t *testing.T, kind, argument string) string {
 		return matrix()
 	case "sins":
 		return sins()
+	case "kills":
+		return report.KillsMarkdown(recorded(t))
 	case "laws":
 		return laws()
 	case "track":
