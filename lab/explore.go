@@ -199,7 +199,7 @@ func (x *explorer) batchSize() int {
 	if x.lab.cfg.Reset != "" {
 		return 1
 	}
-	return min(200, 4+(x.done.Explored+x.done.Cut)/2)
+	return min(200, 25+(x.done.Explored+x.done.Cut)/2)
 }
 
 func (x *explorer) schedule(steps []Step) Schedule {
