@@ -78,7 +78,7 @@ type Replayed struct {
 
 // Replay runs one schedule of a program again and judges it.
 func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
-	if s.cuts() {
+	if s.cuts() && !s.Gated { // a cell of a sweep
 		return l.replayCut(ctx, p, s)
 	}
 	x := &explorer{lab: l, want: Exploration{Program: p, Stop: 1}, steps: map[string]int{}}
