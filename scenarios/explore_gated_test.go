@@ -13,8 +13,8 @@ import (
 // The reference keeps its promises too when its statements are stopped between their rows: the
 // likeliest orders of every pair of sessions.
 func TestOrdersInsideStatements(t *testing.T) {
-	if testing.Short() {
-		t.Skip("orders inside statements are left out under -short")
+	if !wantsAll() {
+		t.Skip("the references inside their statements are left to LAB_ALL=1")
 	}
 	for _, suite := range scenarios.Suites {
 		b := bench(t, postgres.Fast, scenarios.Explorable(suite), scenarios.Options{Seed: seed()})

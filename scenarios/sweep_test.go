@@ -63,8 +63,8 @@ func TestEveryCut(t *testing.T) {
 
 // The same with PostgreSQL killed before each command and behind it, and started again.
 func TestEveryServerKill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the server is killed without -short only")
+	if testing.Short() || os.Getenv("LAB_LOGS") == "" && !wantsAll() {
+		t.Skip("the server is killed everywhere by the gate, or with LAB_ALL=1")
 	}
 	for _, suite := range scenarios.Suites {
 		b := bench(t, postgres.Durable, suite, scenarios.Options{Seed: seed()})

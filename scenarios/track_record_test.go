@@ -22,8 +22,8 @@ import (
 // transcript; and the right thing happens where the fault is mended.
 func TestTrackRecord(t *testing.T) {
 	chosen(t, scenarios.Suite{})
-	if testing.Short() {
-		t.Skip("it builds what is a module of its own")
+	if !wantsAll() {
+		t.Skip("it builds modules of their own: LAB_ALL=1 asks for it")
 	}
 	build := builder(t)
 	for _, fault := range scenarios.TrackRecord {
