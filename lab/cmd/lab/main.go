@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +17,13 @@ import (
 
 func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
 
+//go:embed commands.txt
+var commands string
+
 // command runs one subcommand and returns the exit code of the process.
 func command(args []string, out, errs io.Writer) int {
 	if len(args) == 0 {
-		fmt.Fprint(errs, help)
+		fmt.Fprint(errs, commands)
 		return report.ExitUnjudged
 	}
 	ctx, stop := signal.NotifyContext(context.Background(),
@@ -50,12 +54,10 @@ func command(args []string, out, errs io.Writer) int {
 	case "receiver":
 		return receiverCommand(args[1:], os.Stdin, out, errs)
 	case "help", "-h", "-help", "--help":
-		fmt.Fprint(out, help)
+		fmt.Fprint(out, commands)
 		return report.ExitHeld
 	}
-	fmt.Fprintf(errs, "lab: there is no command %q; "+
-		"want run, explore, sweep, replay, matrix, install, reconcile, guarantees, export, serve or "+
-		"help\n", args[0])
+	fmt.Fprintf(errs, "lab: there is no command %q\n\n%s", args[0], commands)
 	return report.ExitUnjudged
 }
 

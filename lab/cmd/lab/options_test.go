@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"webhooklab/lab/report"
 )
 
 func TestDefaults(t *testing.T) {
@@ -72,7 +75,7 @@ func TestBadUsageEndsInTwoWithTheHelpOnStandardError(t *testing.T) {
 }
 
 func TestHelpTellsOptionsAndExitCodes(t *testing.T) {
-	for _, args := range [][]string{{"help"}, {"--help"}, {"run", "--help"}, {"run", "-h"}} {
+	for _, args := range [][]string{{"run", "--help"}, {"run", "-h"}} {
 		var out, errs bytes.Buffer
 		require.Equal(t, 0, command(args, &out, &errs))
 		require.Empty(t, errs.String())
@@ -80,4 +83,22 @@ func TestHelpTellsOptionsAndExitCodes(t *testing.T) {
 			require.Contains(t, out.String(), word)
 		}
 	}
+}
+
+// The list of commands is that of the commands there are, and each has a help of its own.
+func TestEveryCommandIsListed(t *testing.T) {
+	var out, errs bytes.Buffer
+	require.Equal(t, report.ExitHeld, command([]string{"help"}, &out, &errs))
+	listed := regexp.MustCompile(`(?m)^  ([a-z]+) `).FindAllStringSubmatch(out.String(), -1)
+	require.Len(t, listed, 10)
+	for _, m := range listed {
+		if m[1] == "install" {
+			continue // it has no options
+		}
+		var help bytes.Buffer
+		require.Equal(t, report.ExitHeld, command([]string{m[1], "--help"}, &help, &errs), m[1])
+		require.Contains(t, help.String(), "usage: ", m[1])
+	}
+	require.Equal(t, report.ExitUnjudged, command([]string{"fly"}, &out, &errs))
+	require.Contains(t, errs.String(), `there is no command "fly"`)
 }
