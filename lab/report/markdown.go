@@ -20,8 +20,8 @@ func Markdown(r Run) string {
 	if server == "" {
 		server = "none was reached"
 	}
-	fmt.Fprintf(&b, "| | |\n|---|---|\n| server | %s |\n| seed | %d |\n| time | %s |\n",
-		cell(server), r.Seed, shortly(r.Elapsed))
+	fmt.Fprintf(&b, "| | |\n|---|---|\n| server | %s |\n| seed | %d |\n%s| time | %s |\n",
+		cell(server), r.Seed, optionsRow(r.Options), shortly(r.Elapsed))
 	if r.Folder != "" {
 		fmt.Fprintf(&b, "| evidence | %s |\n", cell(r.Folder))
 	}
@@ -134,4 +134,12 @@ func fenced(text string) string {
 		fence += "`"
 	}
 	return "\n" + fence + "text\n" + text + "\n" + fence + "\n"
+}
+
+// optionsRow says that the run was less than a whole one, and by which options.
+func optionsRow(options string) string {
+	if options == "" {
+		return ""
+	}
+	return "| options | " + cell(options) + " (not a whole run) |\n"
 }

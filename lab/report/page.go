@@ -149,10 +149,13 @@ func facts(r Run) []fact {
 		{"seed", fmt.Sprint(r.Seed)},
 		{"time", r.Elapsed.Round(time.Second / 10).String()},
 	}
+	if r.Options != "" {
+		all = append(all, fact{"options", r.Options + " (not a whole run)"})
+	}
 	if r.Folder != "" {
 		all = append(all, fact{"evidence", r.Folder})
 	}
-	return append(all, fact{"again", fmt.Sprintf("./run_lab.sh --seed %d", r.Seed)})
+	return append(all, fact{"again", r.again()})
 }
 
 // unwrapped is a paragraph without the line ends of the summary.
@@ -174,4 +177,9 @@ func (p page) anchors() map[string]string {
 		add(g.Scenes)
 	}
 	return at
+}
+
+// again is what repeats this very run.
+func (r Run) again() string {
+	return strings.TrimSpace(fmt.Sprintf("./run_lab.sh --seed %d %s", r.Seed, r.Options))
 }

@@ -14,6 +14,7 @@ import (
 type Run struct {
 	Server   string // its own description; "" when none was reached
 	Seed     uint64
+	Options  string // those that made it less than a whole run, as typed; "" for none
 	Folder   string // where the evidence is, as the reader may open it
 	Elapsed  time.Duration
 	Entries  []Entry
@@ -64,6 +65,9 @@ func Summary(r Run) string {
 		server = "none was reached"
 	}
 	fmt.Fprintf(&b, "server    %s\nseed      %d\n", server, r.Seed)
+	if r.Options != "" {
+		fmt.Fprintf(&b, "options   %s  (not a whole run)\n", r.Options)
+	}
 	fmt.Fprintf(&b, "time      %s\n", r.Elapsed.Round(time.Second/10))
 	if r.Folder != "" {
 		fmt.Fprintf(&b, "evidence  %s\n", r.Folder)

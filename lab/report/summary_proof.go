@@ -24,9 +24,8 @@ func proofs(entries []Entry) (all []string) {
 			" the law holds.\n  Other orders are not sampled by it.")
 	}
 	if loop.fewest > 1 {
-		add("%s of a stepped case, all clean, say that its outcome does not depend"+
-			" on timing:\n  a disturbance that strikes by chance strikes %s of runs at most"+
-			" (95 %% confidence).", phrase(loop.fewest, "loop", "loops"), percent(loop.fewest))
+		add("%s of a stepped case, all clean: what disturbs its outcome by chance"+
+			" does so in\n  less than %s of runs (95 %% confidence).", phrase(loop.fewest, "loop", "loops"), percent(loop.fewest))
 	}
 	if free.fewest > 1 {
 		add("Free runs are samples of the orders that this machine produced."+

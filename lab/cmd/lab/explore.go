@@ -212,9 +212,9 @@ func (s subject) flags() (text string) {
 
 // tally says how much was run, and how much was not.
 func tally(e lab.Explored) string {
-	text := fmt.Sprintf("%v orders: %d explored", e.Orders, e.Explored)
+	text := fmt.Sprintf("%d orders run", e.Explored)
 	if e.Reduced {
-		text += fmt.Sprintf(", %d pruned as equivalent (%d of them on the way)", e.Pruned+e.Cut, e.Cut)
+		text += fmt.Sprintf(", %d branches pruned as equivalent", e.Pruned+e.Cut)
 	}
 	if e.Left > 0 {
 		text += fmt.Sprintf(", %d branches LEFT", e.Left)
@@ -225,6 +225,7 @@ func tally(e lab.Explored) string {
 	if e.Gates > 0 {
 		text += fmt.Sprintf("; %d gates opened", e.Gates)
 	}
+	text += fmt.Sprintf("; %v interleavings, were nobody to wait", e.Orders)
 	return fmt.Sprintf("%s; %d different ends, %v", text, len(e.States), e.Elapsed.Round(time.Millisecond))
 }
 

@@ -41,7 +41,7 @@ type gate struct {
 // run does everything and returns the exit code. Whatever goes wrong is told in the summary.
 func (g *gate) run(ctx context.Context) int {
 	began := time.Now()
-	g.result.Seed = g.seed
+	g.result.Seed, g.result.Options = g.seed, g.narrowed()
 	if g.json {
 		g.machine = &jsonLines{out: g.out, seed: g.seed}
 	}

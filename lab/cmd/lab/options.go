@@ -107,6 +107,30 @@ func (o *options) check(given map[string]bool) error {
 	return nil
 }
 
+// narrowed are the options that make a run less than a whole one, as they are typed.
+func (o options) narrowed() string {
+	var all []string
+	if o.short {
+		all = append(all, "--short")
+	}
+	if o.loops < 30 {
+		all = append(all, fmt.Sprintf("--loops %d", o.loops))
+	}
+	if o.sequences < 10000 {
+		all = append(all, fmt.Sprintf("--sequences %d", o.sequences))
+	}
+	if o.scenario != "" {
+		all = append(all, "--scenario '"+o.scenario+"'")
+	}
+	if o.law != "" {
+		all = append(all, "--law '"+o.law+"'")
+	}
+	if o.replay != "" {
+		all = append(all, "--replay '"+o.replay+"'")
+	}
+	return strings.Join(all, " ")
+}
+
 // chooseSeed takes the given seed, or that of the schedule, or a fresh one.
 func chooseSeed(given, replay string) (uint64, error) {
 	if given == "" && replay != "" {

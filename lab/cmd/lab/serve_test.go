@@ -203,8 +203,9 @@ func TestServeStopsAfterWhatIsUnderWay(t *testing.T) {
 		code, _, _ := s.stop()
 		stopped <- code
 	}()
-	require.NoError(t, tx.Rollback(ctx))
-	require.NoError(t, conn.Close(ctx))
+	// The lock is free before the answer is sent, and with it the server may already be gone.
+	_ = tx.Rollback(ctx)
+	_ = conn.Close(ctx)
 	<-conn.PgConn().CleanupDone()
 	require.Equal(t, "{\"outcome\":\"applied\"}\n", <-answer)
 	require.Zero(t, <-stopped)
