@@ -75,7 +75,7 @@ func asRecorded(t *testing.T, rows []report.Kill) {
 	for _, k := range rows {
 		for _, judge := range report.Judges {
 			now, then := k.Cell(judge), was[k.Receiver].Cell(judge)
-			if report.Strong(judge) {
+			if report.Strong(judge) && (then.Named || k.Reference) {
 				require.Equal(t, essence(then), essence(now),
 					"%s of %s: run the test with -update, and read what it wrote", judge, k.Receiver)
 			}
@@ -106,9 +106,10 @@ func recorded(t *testing.T) (rows []report.Kill) {
 	return rows
 }
 
-// essence is what of a cell is the same on every machine.
+// essence is what of a cell is the same on every machine, if the law that names the sin caught it.
+// Another law that complains first may be another one each time.
 func essence(c report.Cell) report.Cell {
-	return report.Cell{Judge: c.Judge, Ruling: c.Ruling, By: c.By, Law: c.Law, Named: c.Named}
+	return report.Cell{Judge: c.Judge, Ruling: c.Ruling, Law: c.Law, Named: c.Named}
 }
 
 // lasting are the rows without what is different each time.
