@@ -41,6 +41,14 @@ const (
 	samplesOfThree = 50
 )
 
+// threeOf says whether three sessions of a suite are run: by the gate all, else those of snapshots.
+func threeOf(suite scenarios.Suite) bool {
+	if testing.Short() {
+		return false
+	}
+	return suite.Name == scenarios.SnapshotSuite.Name || os.Getenv("LAB_LOGS") != "" || wantsAll()
+}
+
 // failing keeps what failed beside the gate's runs: it goes first the next time.
 func failing() scenarios.Failing {
 	logs := os.Getenv("LAB_LOGS")
@@ -57,8 +65,8 @@ func TestEveryOrder(t *testing.T) {
 		b := bench(t, postgres.Fast, scenarios.Explorable(suite), scenarios.Options{Seed: seed()})
 		for _, p := range programs(t, suite) {
 			t.Run(p.Name, func(t *testing.T) {
-				if testing.Short() && len(p.Sessions) > 2 {
-					t.Skip("three sessions are left out under -short")
+				if len(p.Sessions) > 2 && !threeOf(suite) {
+					t.Skip("three sessions of this suite are left to the gate, or to LAB_ALL=1")
 				}
 				want := lab.Exploration{Program: p}
 				if len(p.Sessions) > 2 {
@@ -199,7 +207,7 @@ func feasible(t testing.TB, b *scenarios.Bench, p lab.Program, n [2]int) (lines 
 // LAB_REPLAYS asks for so many rounds over whole trees, for a night.
 func TestReplayIsExact(t *testing.T) {
 	ofTheLab(t)
-	n, budget := 1, 30
+	n, budget := 1, 12
 	if rounds := os.Getenv("LAB_REPLAYS"); rounds != "" {
 		var err error
 		n, err = strconv.Atoi(rounds)
@@ -209,7 +217,7 @@ func TestReplayIsExact(t *testing.T) {
 	for _, suite := range scenarios.Suites {
 		b := bench(t, postgres.Fast, scenarios.Explorable(suite), scenarios.Options{Seed: seed()})
 		for _, p := range programs(t, suite) {
-			if len(p.Sessions) != 2 {
+			if len(p.Sessions) != 2 || budget > 0 && slices.Contains(longTrees, p.Name) {
 				continue
 			}
 			t.Run(p.Name, func(t *testing.T) {
