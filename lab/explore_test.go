@@ -53,6 +53,29 @@ func TestShardsAreTheWhole(t *testing.T) {
 	}
 }
 
+// A schedule that ends where subtrees are dealt out belongs to one shard as well.
+func TestShortSchedulesBelongToOneShard(t *testing.T) {
+	looks := func(name string, times int) lab.Actor {
+		a := lab.Actor{Name: name}
+		for range times {
+			a.Does = append(a.Does, lab.RunsSQL("SELECT count(*) FROM webhook_inbox"))
+		}
+		return a
+	}
+	for _, steps := range []int{2, 3} {
+		p := lab.Program{Name: "readers", Law: "who only looks changes nothing",
+			Sessions: []lab.Actor{looks("one", 2), looks("other", steps)}}
+		b := explorer(t, scenarios.Snapshots)
+		all := b.Explore(t.Context(), lab.Exploration{Program: p, Whole: true})
+		total := 0
+		for shard := 1; shard <= 3; shard++ {
+			total += b.Explore(t.Context(), lab.Exploration{
+				Program: p, Whole: true, Shard: shard, Shards: 3}).Explored
+		}
+		require.Equal(t, all.Explored, total, "%d steps", 2+steps)
+	}
+}
+
 // A budget ends an exploration; what is left is counted, and samples say what they are worth.
 func TestBudget(t *testing.T) {
 	b := explorer(t, scenarios.Snapshots)

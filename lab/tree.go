@@ -120,7 +120,7 @@ func (n *node) path() (edges []edge) {
 // shardDepth is where subtrees are dealt out: deep enough that there are many.
 const shardDepth = 5
 
-// claim decides whose the node's subtree is.
+// claim decides whose the node's subtree is, also when that is a leaf.
 func (t *tree) claim(n *node) {
 	if t.shards < 2 || n.depth != shardDepth {
 		return
@@ -185,7 +185,6 @@ func (t *tree) see(n *node, enabled []Step) (Step, bool) {
 			s := n.options[i]
 			n.options = append([]Step{s}, slices.Delete(n.options, i, i+1)...)
 		}
-		t.claim(n)
 		first := true
 		for _, s := range n.options {
 			switch {
@@ -221,6 +220,7 @@ func (t *tree) passed(n *node, p passage, wakes []int) (c *node, known bool) {
 		return c, true
 	}
 	c = newNode(n, e)
+	t.claim(c)
 	n.children[e.key()] = c
 	if t.reduced {
 		t.sendToSleep(n, c, p)
