@@ -88,12 +88,7 @@ type leaf struct {
 // Explore runs a program in every order that is possible, and judges each. Blocked sessions are
 // never scheduled, so that no impossible order is ever asked for.
 func (l *Lab) Explore(ctx context.Context, want Exploration) Explored {
-	x := &explorer{lab: l, want: want, began: time.Now(), steps: map[string]int{}}
-	x.done = Explored{Program: want.Program.Name, Law: want.Program.Law, Reduced: !want.Whole,
-		Outcomes: map[string]int{}, States: map[string]int{}}
-	if want.Stop == 0 {
-		x.want.Stop = 5
-	}
+	x := l.explorer(want)
 	if err := l.openPrints(ctx, want); err != nil {
 		return x.unknown("%v", err)
 	}
@@ -106,6 +101,18 @@ func (l *Lab) Explore(ctx context.Context, want Exploration) Explored {
 	x.random(ctx)
 	x.judge(ctx)
 	return x.finished()
+}
+
+// explorer is an explorer that has run nothing yet.
+func (l *Lab) explorer(want Exploration) *explorer {
+	if want.Stop == 0 {
+		want.Stop = 5
+	}
+	return &explorer{
+		lab: l, want: want, began: time.Now(), steps: map[string]int{},
+		done: Explored{Program: want.Program.Name, Law: want.Program.Law, Reduced: !want.Whole,
+			Outcomes: map[string]int{}, States: map[string]int{}},
+	}
 }
 
 // openPrints connects the footprinter, for reduced explorations only.
@@ -132,7 +139,7 @@ func (x *explorer) systematic(ctx context.Context) {
 			return
 		}
 		w := x.tree.walk(b)
-		x.run(ctx, w, &w.at)
+		x.run(ctx, w)
 		if w.lost && b.tries < maxTries {
 			b.tries++
 			x.tree.push(b)
@@ -166,29 +173,38 @@ func (x *explorer) restart() {
 	x.batch = nil // its schedules, or their like, are run again
 }
 
-// run plays one schedule and enters what came of it.
-func (x *explorer) run(ctx context.Context, d driver, at **node) {
-	done := x.lab.playProgram(ctx, x.want.Program, d)
-	s := x.schedule(x.lab.lastSteps)
-	done.report.Schedule = s.String()
-	if at != nil && (done.cut || !x.tree.ours(*at)) {
-		if done.report.Verdict == VerdictValid {
-			x.done.Cut += map[bool]int{true: 1}[done.cut && !(*at).foreign]
-			return
-		}
-	} else {
+// run plays one schedule of the tree and enters what came of it.
+func (x *explorer) run(ctx context.Context, w *walk) {
+	lf := x.play(ctx, w)
+	switch {
+	case !lf.cut && x.tree.ours(w.at):
 		x.done.Explored++
-		x.done.Gates += done.report.Gates
+		x.enter(ctx, lf)
+	case lf.report.Verdict != VerdictValid:
+		x.enter(ctx, lf)
+	case !w.at.foreign:
+		x.done.Cut++
 	}
-	x.count(s)
-	lf := leaf{played: done, schedule: s}
+}
+
+func (x *explorer) play(ctx context.Context, d driver) leaf {
+	done := x.lab.playProgram(ctx, x.want.Program, d)
+	s := x.schedule(done.steps)
+	done.report.Schedule = s.String()
+	return leaf{played: done, schedule: s}
+}
+
+// enter puts a run among those to be judged.
+func (x *explorer) enter(ctx context.Context, lf leaf) {
+	x.done.Gates += lf.report.Gates
+	x.count(lf.schedule)
 	x.answersOf(&lf)
 	x.batch = append(x.batch, lf)
 	if len(x.batch) >= x.batchSize() || lf.report.Verdict != VerdictValid {
 		x.judge(ctx)
 	}
-	if x.want.Audit && !done.cut {
-		x.audit(ctx, leaf{played: done, schedule: s})
+	if x.want.Audit && !lf.cut {
+		x.audit(ctx, lf)
 	}
 	x.tell()
 }

@@ -42,6 +42,16 @@ func (x *explorer) judge(ctx context.Context) {
 	}
 }
 
+// judged demands the laws of one run alone.
+func (x *explorer) judged(ctx context.Context, lf leaf) Report {
+	x.batch = []leaf{lf}
+	x.judge(ctx)
+	if len(x.done.Failures) > 0 {
+		return x.done.Failures[0].Report
+	}
+	return lf.report
+}
+
 // answersOf holds a leaf's answers against those that its program allows.
 func (x *explorer) answersOf(lf *leaf) {
 	p := x.want.Program

@@ -53,7 +53,6 @@ type Lab struct {
 	trace      tracer
 	down       bool // the server was killed and not started again
 	steered    *steering
-	lastSteps  []Step // of the last program that was played
 }
 
 // runs gives every run in the process sources of its own, so that runs may share a database.

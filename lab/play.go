@@ -45,10 +45,11 @@ type played struct {
 	answers []string // outcomes, in the order of the program
 	sources []string // fresh ones, for the laws
 	run     string   // suffix of the fresh names
+	steps   []Step   // as they went
 	cut     bool     // the driver lost interest
 }
 
-// play runs one program once, as the driver says.
+// playProgram runs one program once, as the driver says.
 func (l *Lab) playProgram(ctx context.Context, p Program, d driver) played {
 	began := time.Now()
 	l.begin(ctx, p.Law)
@@ -58,14 +59,9 @@ func (l *Lab) playProgram(ctx context.Context, p Program, d driver) played {
 		l.blame(VerdictNotRun, "%s", reason)
 	} else if len(l.offences) == 0 {
 		l.play(func(l *Lab) { l.through(p, d, &done) })
-		l.openGates()
+		l.unsteered()
 		l.runOff()
 	}
-	if l.steered != nil {
-		l.lastSteps = l.steered.taken
-	}
-	l.steered = nil
-	l.thawAll()
 	done.sources = l.fresher()
 	done.report = l.reported(p.Name, p.Law, began)
 	l.keep()
@@ -82,7 +78,9 @@ func (l *Lab) through(p Program, d driver, done *played) {
 	if p.Before != nil {
 		l.quietly(p.Before)
 	}
-	l.steered = newSteering(l, d)
+	st := newSteering(l, d)
+	l.steered = st
+	defer func() { done.steps = st.taken }()
 	sessions := make([]*Session, len(p.Sessions))
 	for i, a := range p.Sessions {
 		sessions[i] = l.Session(a.Name, a.Settings...)
@@ -106,9 +104,7 @@ func (l *Lab) through(p Program, d driver, done *played) {
 		}
 		l.take(step)
 	}
-	l.lastSteps, l.steered = l.steered.taken, nil
-	l.thawAll()
-	l.openGates()
+	l.unsteered()
 	for _, s := range sessions {
 		done.answers = append(done.answers, s.outcomes...)
 		s.ended = false
@@ -133,6 +129,13 @@ func (l *Lab) leftLocked() Verdict {
 		return VerdictUnknown
 	}
 	return VerdictInvalid
+}
+
+// unsteered takes the hand off: nobody is stopped or stands at a gate any more.
+func (l *Lab) unsteered() {
+	l.steered = nil
+	l.thawAll()
+	l.openGates()
 }
 
 // quietly runs what belongs to no order.
@@ -274,7 +277,7 @@ func (l *Lab) reported(name, law string, began time.Time) Report {
 	return r
 }
 
-// Can says whether the server under the lab can do this; nil when it can.
+// can is nil when the server under the lab can do this.
 func (l *Lab) can(a postgres.Ability) error {
 	if l.cfg.Server == nil {
 		return fmt.Errorf("the lab was given no server to ask this of")

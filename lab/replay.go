@@ -81,8 +81,7 @@ func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
 	if s.cuts() && !s.Gated { // a cell of a sweep
 		return l.replayCut(ctx, p, s)
 	}
-	x := &explorer{lab: l, want: Exploration{Program: p, Stop: 1}, steps: map[string]int{}}
-	x.done.Outcomes, x.done.States = map[string]int{}, map[string]int{}
+	x := l.explorer(Exploration{Program: p, Stop: 1})
 	f := &follower{steps: s.Steps}
 	before := l.gated()
 	if err := l.placeGates(ctx, s.Gated); err != nil {
@@ -90,16 +89,10 @@ func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
 	}
 	defer func() { l.gates.again(before) }()
 	done := l.playProgram(ctx, p, f)
-	r := Replayed{Ran: x.schedule(l.lastSteps)}
-	r.Ended = f.ended()
 	lf := leaf{played: done, schedule: s}
 	x.answersOf(&lf)
-	x.batch = []leaf{lf}
-	x.judge(ctx)
-	r.Report, r.NoFit = done.report, f.nofit
-	if len(x.done.Failures) > 0 {
-		r.Report = x.done.Failures[0].Report
-	}
+	r := Replayed{Report: x.judged(ctx, lf), Ran: x.schedule(done.steps), Ended: f.ended()}
+	r.NoFit = f.nofit // which ended may have set
 	r.Report.Schedule = r.Ran.String()
 	return r
 }

@@ -42,7 +42,7 @@ func (l *Lab) replayCut(ctx context.Context, p Program, s Schedule) Replayed {
 		again.Report.Verdict, again.Report.Offences = cell.Verdict, cell.Offences
 		again.NoFit = cell.None
 	}
-	again.Ran = Schedule{Program: p.Name, Seed: l.cfg.Seed, Steps: l.lastSteps}
+	again.Ran = Schedule{Program: p.Name, Seed: l.cfg.Seed, Steps: done.steps}
 	again.Report.Schedule = again.Ran.String()
 	return again
 }

@@ -69,8 +69,7 @@ func (x *explorer) random(ctx context.Context) {
 		if ctx.Err() != nil || len(x.done.Failures) >= x.want.Stop {
 			break
 		}
-		x.run(ctx, newSampler(r, x.want.Program, k), nil)
-		x.done.Explored--
+		x.enter(ctx, x.play(ctx, newSampler(r, x.want.Program, k)))
 		x.done.Sampled++
 	}
 	x.done.Bound = bound(len(x.want.Program.Sessions), k, x.done.Sampled)

@@ -52,7 +52,7 @@ func (l *Lab) settle(stepped *Session) {
 		if time.Now().After(deadline) {
 			l.stuck()
 		}
-		l.unfreeze(began)
+		l.unfreeze(began, running)
 		if thinking {
 			l.mail.wait(time.Until(deadline))
 			continue

@@ -92,7 +92,7 @@ func (l *Lab) told(cut cutAt, at point, p Program, done played) Cell {
 	return Cell{
 		Place: cut.place, Session: at.step.Session, Command: at.step.What, Fault: cut.fault,
 		Fate: Untold, Verdict: done.report.Verdict, Offences: done.report.Offences,
-		Schedule:   Schedule{Program: p.Name, Seed: l.cfg.Seed, Steps: l.lastSteps},
+		Schedule:   Schedule{Program: p.Name, Seed: l.cfg.Seed, Steps: done.steps},
 		Transcript: done.report.Transcript, Elapsed: done.report.Elapsed,
 	}
 }

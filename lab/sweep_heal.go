@@ -113,13 +113,7 @@ func (l *Lab) playHealed(ctx context.Context, p Program, d driver, h *healer) (p
 	}
 	done := l.playProgram(ctx, healed, d)
 	if done.report.Verdict != VerdictNotRun && !done.cut {
-		x := &explorer{lab: l, want: Exploration{Program: p, Stop: 1}, steps: map[string]int{}}
-		x.done.Outcomes, x.done.States = map[string]int{}, map[string]int{}
-		x.batch = []leaf{{played: done}}
-		x.judge(ctx)
-		if len(x.done.Failures) > 0 {
-			done.report = x.done.Failures[0].Report
-		}
+		done.report = l.explorer(Exploration{Program: p, Stop: 1}).judged(ctx, leaf{played: done})
 	}
 	return done, state
 }

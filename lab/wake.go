@@ -139,14 +139,27 @@ func (l *Lab) chooseVictim(seen map[uint32]Wait, running []*lane) {
 	}
 }
 
-// patience is how long a step may last with backends stopped. Two that wait for each other end by
-// the deadlock check of one that runs; if none does, the stopped ones must look for themselves.
+// patience is how long sessions may wait for each other with one of them stopped. They end by the
+// deadlock check of one that runs; if it had that behind it already, the stopped ones must look.
 const patience = 500 * time.Millisecond
 
-func (l *Lab) unfreeze(began time.Time) {
-	if l.steered != nil && time.Since(began) > patience {
-		l.thawAll()
+// unfreeze ends such a standstill. Nothing else that takes long is a reason to let PostgreSQL choose.
+func (l *Lab) unfreeze(began time.Time, running []*lane) {
+	if l.steered == nil || time.Since(began) < patience {
+		return
 	}
+	for _, ln := range running {
+		if !ln.frozen && slices.ContainsFunc(ln.wait.Blockers, l.isFrozen) {
+			l.thawAll()
+			return
+		}
+	}
+}
+
+// isFrozen: the backend is stopped, and itself waits.
+func (l *Lab) isFrozen(pid uint32) bool {
+	ln, _ := l.laneOf(pid)
+	return ln != nil && ln.frozen && len(ln.wait.Blockers) > 0
 }
 
 // thawNext continues one stopped backend whose lock is free, and says whether there was one. All
