@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -159,14 +160,24 @@ func TestCloseKillsWhatWillNotLeave(t *testing.T) {
 const orphan = "LAB_TEST_ORPHAN"
 
 func leaveAnOrphan(file string) {
-	_, err := lab.Process("sh", "-c", `echo $$ >`+file+`.new; mv `+file+`.new `+file+`
+	pipe := file + ".pipe"
+	err := syscall.Mkfifo(pipe, 0o600)
+	if err == nil {
+		_, err = lab.Process("sh", "-c", `echo $$ >`+pipe+`
 exec sleep 1000`)(context.Background(), "")
-	for err == nil {
-		if _, err := os.Stat(file); err == nil {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		}
-		time.Sleep(time.Millisecond)
 	}
+	var pid []byte
+	if err == nil {
+		pid, err = os.ReadFile(pipe) // waits for its word
+	}
+	if err == nil {
+		err = os.WriteFile(file, pid, 0o600)
+	}
+	if err == nil {
+		err = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(2)
 }
 
 func TestAProgramDiesWithTheLab(t *testing.T) {

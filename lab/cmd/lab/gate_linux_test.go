@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,16 +41,16 @@ func startLongRun(t *testing.T) *longRun {
 	r.cmd.Stdout, r.cmd.Stderr = out, out
 	require.NoError(t, r.cmd.Start())
 	t.Cleanup(func() { r.cmd.Process.Kill() })
+	// Other processes tell of themselves only to those who look.
 	testsRun := func() bool {
 		r.family = descendants(r.cmd.Process.Pid)
 		return slices.ContainsFunc(r.family, func(pid int) bool {
 			return strings.Contains(commandLine(pid), "scenarios.test")
 		})
 	}
-	for end := time.Now().Add(5 * time.Minute); !testsRun(); time.Sleep(20 * time.Millisecond) {
-		require.True(t, time.Now().Before(end) && commandLine(r.cmd.Process.Pid) != "",
-			"the tests did not start: %s", r.told(t))
-	}
+	over := func() bool { return testsRun() || commandLine(r.cmd.Process.Pid) == "" }
+	require.Eventually(t, over, 5*time.Minute, 20*time.Millisecond, "the tests did not start")
+	require.True(t, testsRun(), "the command ended before its tests began: %s", r.told(t))
 	return r
 }
 
@@ -71,8 +72,9 @@ func (r *longRun) gone(t *testing.T, bound time.Duration) {
 		}
 		return all
 	}
-	for end := time.Now().Add(bound); len(left()) > 0; time.Sleep(20 * time.Millisecond) {
-		require.False(t, time.Now().After(end), "still there: %q", left())
+	none := func() bool { return len(left()) == 0 }
+	if !assert.Eventually(t, none, bound, 20*time.Millisecond) {
+		t.Fatalf("still there: %q", left())
 	}
 }
 
