@@ -20,13 +20,18 @@ import (
 	"webhooklab/scenarios"
 )
 
-// programs are those that LAB_SCENARIO matches; all without it.
-func programs(t *testing.T, suite scenarios.Suite) (some []lab.Program) {
+// programs are those of a suite that LAB_SCENARIO matches; all without it.
+func programs(t *testing.T, suite scenarios.Suite) []lab.Program {
 	t.Helper()
-	chosen(t, suite)
+	return matching(t, suite.Programs)
+}
+
+func matching(t *testing.T, all []lab.Program) (some []lab.Program) {
+	t.Helper()
+	chosen(t, scenarios.Suite{})
 	filter, err := regexp.Compile(os.Getenv("LAB_SCENARIO"))
 	require.NoError(t, err, "LAB_SCENARIO")
-	for _, p := range suite.Programs {
+	for _, p := range all {
 		if filter.MatchString(p.Name) {
 			some = append(some, p)
 		}

@@ -2,7 +2,6 @@ package scenarios_test
 
 import (
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -13,20 +12,6 @@ import (
 	"webhooklab/lab/report"
 	"webhooklab/scenarios"
 )
-
-// swept are the programs to sweep that LAB_SCENARIO matches; all without it.
-func swept(t *testing.T, suite scenarios.Suite) (some []lab.Program) {
-	t.Helper()
-	chosen(t, suite)
-	filter, err := regexp.Compile(os.Getenv("LAB_SCENARIO"))
-	require.NoError(t, err, "LAB_SCENARIO")
-	for _, p := range suite.Swept {
-		if filter.MatchString(p.Name) {
-			some = append(some, p)
-		}
-	}
-	return some
-}
 
 // sweeping is a sweep of the reference, which is also started as a process of its own and killed. The
 // door's sender and receiver share a process.
@@ -46,7 +31,7 @@ func sweeping(t *testing.T, suite scenarios.Suite, p lab.Program) lab.Sweeping {
 func TestEveryCut(t *testing.T) {
 	for _, suite := range scenarios.Suites {
 		b := bench(t, postgres.Fast, suite, scenarios.Options{Seed: seed()})
-		for _, p := range swept(t, suite) {
+		for _, p := range matching(t, suite.Swept) {
 			t.Run(p.Name, func(t *testing.T) {
 				if testing.Short() && len(p.Sessions) > 1 {
 					t.Skip("every place of one session beside every place of another: without -short")
@@ -68,7 +53,7 @@ func TestEveryServerKill(t *testing.T) {
 	}
 	for _, suite := range scenarios.Suites {
 		b := bench(t, postgres.Durable, suite, scenarios.Options{Seed: seed()})
-		for _, p := range swept(t, suite) {
+		for _, p := range matching(t, suite.Swept) {
 			if len(p.Sessions) > 1 {
 				continue
 			}

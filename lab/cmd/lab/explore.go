@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"webhooklab/lab"
-	"webhooklab/lab/postgres"
 	"webhooklab/lab/report"
 	"webhooklab/scenarios"
 )
@@ -30,15 +28,6 @@ type exploring struct {
 	sessions int
 	want     lab.Exploration
 	json     bool
-}
-
-// A subject is a receiver on trial: a suite's reference, one that is broken on purpose, or a program
-// of the user's own that stands in for a suite's reference.
-type subject struct {
-	name    string
-	command string
-	suite   scenarios.Suite
-	options scenarios.Options
 }
 
 func exploreCommand(ctx context.Context, args []string, out, errs io.Writer) int {
@@ -102,18 +91,6 @@ func parseExploring(args []string) (e exploring, err error) {
 	return e, nil
 }
 
-// subjectOf finds a receiver by the name of its suite or of its sin.
-func subjectOf(name, command string) (s subject, err error) {
-	s.name, s.command = name, command
-	if s.suite, s.options, err = scenarios.SubjectNamed(name); err != nil {
-		return s, fmt.Errorf("-receiver: %w; or a broken one of lab matrix", err)
-	}
-	if command != "" {
-		s.options.Receiver = scenarios.AsProcess(strings.Fields(command)...)
-	}
-	return s, nil
-}
-
 // parseShard reads "2/4".
 func parseShard(text string) (shard, shards int, err error) {
 	if text == "" {
@@ -146,37 +123,6 @@ func programNames(suite scenarios.Suite) (names []string) {
 	return names
 }
 
-// stage starts a disposable server with a clone for the subject, for orders.
-func (s subject) stage(ctx context.Context, errs io.Writer) (*scenarios.Bench, func(), error) {
-	s.suite = scenarios.Explorable(s.suite)
-	return s.stageOn(ctx, postgres.Fast, errs)
-}
-
-// stageOn starts a disposable server of this kind with a clone for the subject.
-func (s subject) stageOn(ctx context.Context, on postgres.Profile, errs io.Writer) (
-	*scenarios.Bench, func(), error) {
-	stage, err := scenarios.OpenStage(ctx, func(line string) { fmt.Fprintln(errs, "lab: "+line) })
-	if err != nil {
-		return nil, nil, err
-	}
-	b, err := stage.Bench(ctx, on, s.suite, s.options)
-	closeStage := func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stopBound)
-		defer cancel()
-		if b != nil {
-			_ = b.Close(ctx) // the server goes with it
-		}
-		if err := stage.Close(ctx); err != nil {
-			fmt.Fprintf(errs, "lab: stop the server: %v\n", err)
-		}
-	}
-	if err != nil {
-		closeStage()
-		return nil, nil, err
-	}
-	return b, closeStage, nil
-}
-
 // print tells what came of one program.
 func (e exploring) print(out io.Writer, done lab.Explored) {
 	if e.json {
@@ -197,17 +143,6 @@ func (e exploring) print(out io.Writer, done lab.Explored) {
 	for _, v := range done.Varied {
 		fmt.Fprintf(out, "  varied: %s\n", v)
 	}
-}
-
-// flags are what a replay must be told to run the same receiver.
-func (s subject) flags() (text string) {
-	if s.name != s.suite.Name {
-		text += " -receiver " + s.name
-	}
-	if s.command != "" {
-		text += " -command '" + s.command + "'"
-	}
-	return text
 }
 
 // tally says how much was run, and how much was not.
@@ -263,33 +198,4 @@ func clearLine(errs io.Writer) string {
 		return "\r\x1b[K"
 	}
 	return ""
-}
-
-// usage answers a wrong or a helpless command line.
-func usage(err error, command, text string, out, errs io.Writer) (code int, ended bool) {
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(out, text)
-		return report.ExitHeld, true
-	case err != nil:
-		fmt.Fprintf(errs, "lab %s: %v\n\n%s", command, err, text)
-		return report.ExitUnjudged, true
-	}
-	return 0, false
-}
-
-func unjudged(errs io.Writer, command string, err error) int {
-	fmt.Fprintf(errs, "lab %s: %v\n", command, err)
-	return report.ExitUnjudged
-}
-
-// worst is the exit code after one more verdict: a broken law outranks an unknown one.
-func worst(code int, v lab.Verdict) int {
-	switch {
-	case v == lab.VerdictInvalid || code == report.ExitBroken:
-		return report.ExitBroken
-	case v == lab.VerdictUnknown:
-		return report.ExitUnjudged
-	}
-	return code
 }

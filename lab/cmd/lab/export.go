@@ -24,23 +24,17 @@ var exportHelp string
 // exportCommand plays scenarios and writes their schedules down for psql and isolationtester.
 func exportCommand(ctx context.Context, args []string, out, errs io.Writer) int {
 	o, err := parseExport(args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(out, exportHelp)
-		return report.ExitHeld
-	}
 	var cases []exportCase
 	if err == nil {
 		cases, err = o.cases()
 	}
-	if err != nil {
-		fmt.Fprintf(errs, "lab export: %v\n\n%s", err, exportHelp)
-		return report.ExitUnjudged
+	if code, ended := usage(err, "export", exportHelp, out, errs); ended {
+		return code
 	}
 	x := &exporter{exportOptions: o, out: out, errs: errs}
 	code, err := x.run(ctx, cases)
 	if err != nil {
-		fmt.Fprintf(errs, "lab export: %v\n", err)
-		return report.ExitUnjudged
+		return unjudged(errs, "export", err)
 	}
 	return code
 }
