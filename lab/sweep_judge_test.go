@@ -57,7 +57,6 @@ func TestCellsAreJudged(t *testing.T) {
 			VerdictInvalid, Committed},
 		{"aborted, and taken for a copy", aborted, "", "duplicate", full,
 			VerdictInvalid, Aborted},
-		{"nobody ever answers", aborted, "", "unknown", full, VerdictInvalid, Aborted},
 		{"it is there twice in the end", committed, full, "duplicate", full + "\n" + full,
 			VerdictInvalid, Committed},
 		{"it is lost in the end", aborted, "", "applied", "", VerdictInvalid, Aborted},
@@ -68,4 +67,10 @@ func TestCellsAreJudged(t *testing.T) {
 		require.Equal(t, c.verdict.String(), got.Verdict.String(), "%s: %v", c.name, got.Offences)
 		require.Equal(t, c.fate, got.Fate, c.name)
 	}
+}
+
+// Whoever is never answered is wronged by that alone, whatever else is wrong.
+func TestSendersAreAnsweredInTheEnd(t *testing.T) {
+	got := struckAtCommit(truth{xid: "7", status: "aborted"}, "", "unknown", "events paid")
+	require.Equal(t, "a sender that comes again is answered in the end", got.Offences[0].Law)
 }
