@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 )
 
@@ -71,9 +72,11 @@ func (e Explored) Complete() bool { return e.Left == 0 && e.Verdict != VerdictNo
 type explorer struct {
 	lab   *Lab
 	want  Exploration
+	crew  *crew
 	tree  *tree
+	sent  []*job // chosen and not entered, the oldest first
 	done  Explored
-	batch []leaf
+	batch []*leaf
 	began time.Time
 	told  time.Time
 	steps map[string]int // most steps that a session has needed
@@ -82,7 +85,11 @@ type explorer struct {
 // A leaf is one schedule that has run and waits for its judgement.
 type leaf struct {
 	played
+	lab      *Lab // that played it
 	schedule Schedule
+	again    *leaf // the same schedule once more, for an audit
+	judged   bool  // by the laws, and its state is read
+	state    string
 }
 
 // Explore runs a program in every order that is possible, and judges each. Blocked sessions are
@@ -92,11 +99,13 @@ func (l *Lab) Explore(ctx context.Context, want Exploration) Explored {
 	if err := l.openPrints(ctx, want); err != nil {
 		return x.unknown("%v", err)
 	}
-	defer l.closePrints()
+	defer func() { l.prints = nil }()
 	if err := l.placeGates(ctx, want.Gated); err != nil {
 		return x.unknown("%v", err)
 	}
 	x.again(ctx)
+	x.crew = l.gather(ctx, want)
+	defer x.crew.dismiss()
 	x.systematic(ctx)
 	x.random(ctx)
 	x.judge(ctx)
@@ -115,41 +124,95 @@ func (l *Lab) explorer(want Exploration) *explorer {
 	}
 }
 
-// openPrints connects the footprinter, for reduced explorations only.
+// openPrints has the footprinter at hand, for reduced explorations only.
 func (l *Lab) openPrints(ctx context.Context, want Exploration) (err error) {
-	if !want.Whole {
-		l.prints, err = openFootprinter(ctx, l.cfg.DSN)
+	l.prints = nil
+	if want.Whole {
+		return nil
 	}
-	return err
+	if l.printer == nil || l.printer.conn.IsClosed() {
+		if l.printer, err = openFootprinter(ctx, l.cfg.DSN); err != nil {
+			return err
+		}
+	}
+	l.printer.begin()
+	l.prints = l.printer
+	return nil
 }
 
 func (l *Lab) closePrints() {
-	if l.prints != nil {
-		l.prints.close()
-		l.prints = nil
+	if l.printer != nil {
+		l.printer.close()
 	}
+	l.prints, l.printer = nil, nil
 }
 
 // systematic goes through the tree until it is exhausted, the budget spent, or enough is broken.
 func (x *explorer) systematic(ctx context.Context) {
 	x.plant()
-	for !x.enough(ctx) {
-		b, more := x.tree.pop()
+	for {
+		x.choose(ctx)
+		j := x.oldest()
+		if j == nil {
+			return
+		}
+		x.enterWalk(ctx, j)
+		if p := x.lab.prints; p != nil && p.hasLearned() {
+			x.restart()
+		}
+	}
+}
+
+// choose sends runs out until enough are under way.
+func (x *explorer) choose(ctx context.Context) {
+	x.crew.grow(ctx, x.lab, x.want)
+	for len(x.sent) < lookahead && !x.enough(ctx) {
+		b, more := x.tree.pop(x.busy())
 		if !more {
 			return
 		}
 		w := x.tree.walk(b)
-		x.run(ctx, w)
-		if w.lost && b.tries < maxTries {
-			b.tries++
-			x.tree.push(b)
-		} else if w.lost {
-			x.tree.lost++
-		}
-		if p := x.lab.prints; p != nil && p.learned {
-			p.learned = false
-			x.restart()
-		}
+		x.send(ctx, w, w)
+	}
+}
+
+// busy are the nodes of which a branch is being explored.
+func (x *explorer) busy() map[*node]bool {
+	nodes := map[*node]bool{}
+	for _, j := range x.sent {
+		nodes[j.walk.from.from] = true
+	}
+	return nodes
+}
+
+func (x *explorer) send(ctx context.Context, d driver, w *walk) {
+	j := &job{walk: w, play: func(l *Lab) leaf { return x.play(ctx, l, d) }}
+	x.sent = append(x.sent, x.crew.send(j))
+}
+
+// oldest is the first run that was sent, once it is over; nil when there is none.
+func (x *explorer) oldest() *job {
+	if len(x.sent) == 0 {
+		return nil
+	}
+	j := x.sent[0]
+	x.crew.wait(j)
+	x.sent = x.sent[1:]
+	return j
+}
+
+// enterWalk enters a run of the tree.
+func (x *explorer) enterWalk(ctx context.Context, j *job) {
+	w, b := j.walk, j.walk.from
+	x.tree.enter(w.found)
+	x.run(ctx, w, &j.leaf)
+	switch {
+	case !w.lost:
+	case b.tries < maxTries:
+		b.tries++
+		x.tree.enter(find{branches: []branch{b}})
+	default:
+		x.tree.lost++
 	}
 }
 
@@ -165,6 +228,9 @@ func (x *explorer) plant() {
 
 // restart begins anew: what sleeps was sent to sleep by footprints that were too small.
 func (x *explorer) restart() {
+	for x.oldest() != nil { // it was chosen from what is no longer true
+	}
+	x.lab.prints.restarted()
 	x.plant()
 	x.done.Restarts++
 	x.done.Explored, x.done.Cut, x.done.Gates = 0, 0, 0
@@ -173,9 +239,8 @@ func (x *explorer) restart() {
 	x.batch = nil // its schedules, or their like, are run again
 }
 
-// run plays one schedule of the tree and enters what came of it.
-func (x *explorer) run(ctx context.Context, w *walk) {
-	lf := x.play(ctx, w)
+// run counts one schedule of the tree, and has it judged if it is of interest.
+func (x *explorer) run(ctx context.Context, w *walk, lf *leaf) {
 	switch {
 	case !lf.cut && x.tree.ours(w.at):
 		x.done.Explored++
@@ -187,40 +252,55 @@ func (x *explorer) run(ctx context.Context, w *walk) {
 	}
 }
 
-func (x *explorer) play(ctx context.Context, d driver) leaf {
-	done := x.lab.playProgram(ctx, x.want.Program, d)
-	s := x.schedule(done.steps)
-	done.report.Schedule = s.String()
-	return leaf{played: done, schedule: s}
+// play plays one schedule. A lab that clears its tables before each run judges at once.
+func (x *explorer) play(ctx context.Context, l *Lab, d driver) leaf {
+	p := x.want.Program
+	lf := l.leaf(ctx, p, d)
+	if l.cfg.Reset != "" {
+		l.judgeRuns(ctx, p.Law, []*leaf{&lf})
+	}
+	if x.want.Audit && !lf.cut {
+		again := l.leaf(ctx, p, &follower{steps: slices.Clone(lf.schedule.Steps)})
+		again.cut = true // not counted
+		again.judged = l.cfg.Reset != ""
+		lf.again = &again
+	}
+	return lf
+}
+
+// leaf is one program, played and held against the answers that it allows.
+func (l *Lab) leaf(ctx context.Context, p Program, d driver) leaf {
+	lf := leaf{played: l.playProgram(ctx, p, d), lab: l}
+	lf.schedule = l.scheduleOf(p, lf.steps)
+	lf.report.Schedule = lf.schedule.String()
+	lf.answersOf(p)
+	return lf
+}
+
+func (l *Lab) scheduleOf(p Program, steps []Step) Schedule {
+	return Schedule{Program: p.Name, Seed: l.cfg.Seed, Steps: steps, Gated: l.gated()}
 }
 
 // enter puts a run among those to be judged.
-func (x *explorer) enter(ctx context.Context, lf leaf) {
+func (x *explorer) enter(ctx context.Context, lf *leaf) {
 	x.done.Gates += lf.report.Gates
 	x.count(lf.schedule)
-	x.answersOf(&lf)
 	x.batch = append(x.batch, lf)
+	if lf.again != nil {
+		x.audit(lf)
+	}
 	if len(x.batch) >= x.batchSize() || lf.report.Verdict != VerdictValid {
 		x.judge(ctx)
-	}
-	if x.want.Audit && !lf.cut {
-		x.audit(ctx, lf)
 	}
 	x.tell()
 }
 
-// batchSize grows, as what is broken mostly shows early. Runs that clear the tables before they
-// begin must be judged before the next.
+// batchSize grows, as what is broken mostly shows early.
 func (x *explorer) batchSize() int {
 	if x.lab.cfg.Reset != "" {
 		return 1
 	}
 	return min(200, 25+(x.done.Explored+x.done.Cut)/2)
-}
-
-func (x *explorer) schedule(steps []Step) Schedule {
-	return Schedule{Program: x.want.Program.Name, Seed: x.lab.cfg.Seed, Steps: steps,
-		Gated: x.lab.gated()}
 }
 
 // count keeps the greatest number of steps that each session has needed.
@@ -240,7 +320,7 @@ func (x *explorer) count(s Schedule) {
 func (x *explorer) enough(ctx context.Context) bool {
 	w := x.want
 	return ctx.Err() != nil || len(x.done.Failures) >= w.Stop ||
-		w.Budget > 0 && x.done.Explored+x.done.Cut >= w.Budget ||
+		w.Budget > 0 && x.done.Explored+x.done.Cut+len(x.sent) >= w.Budget ||
 		w.Time > 0 && time.Since(x.began) > w.Time
 }
 
@@ -280,12 +360,17 @@ func (x *explorer) finished() Explored {
 }
 
 func (x *explorer) unknown(format string, args ...any) Explored {
-	r := Report{Scenario: x.want.Program.Name, Law: x.want.Program.Law, Verdict: VerdictUnknown,
-		Offences: []Offence{{Verdict: VerdictUnknown, Text: fmt.Sprintf(format, args...)}}}
 	x.done.Verdict = VerdictUnknown
+	r := unknown(x.want.Program, fmt.Errorf(format, args...))
 	x.done.Failures = append(x.done.Failures, Failure{Report: r})
 	x.done.Elapsed = time.Since(x.began)
 	return x.done
+}
+
+// unknown is the report of a program that could not be played.
+func unknown(p Program, why error) Report {
+	return Report{Scenario: p.Name, Law: p.Law, Verdict: VerdictUnknown,
+		Offences: []Offence{{Verdict: VerdictUnknown, Text: why.Error()}}}
 }
 
 // orders is how many orders there are of sessions with so many steps each: the multinomial.

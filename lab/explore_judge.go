@@ -6,35 +6,21 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// judge demands the laws of all leaves at once, by their fresh names, and looks for the guilty only
-// when somebody is.
+// judge demands the laws of all runs of the batch and counts how they ended.
 func (x *explorer) judge(ctx context.Context) {
 	batch := x.batch
 	x.batch = nil
-	if len(batch) == 0 {
-		return
-	}
-	l := x.lab
-	l.observer.mu.Lock()
-	defer l.observer.mu.Unlock()
-	for _, law := range l.cfg.Laws {
-		if err := x.lawOf(ctx, law, batch); err != nil {
-			batch[0].accuse(VerdictUnknown, law.Law, err.Error())
-		}
-	}
-	states, err := x.statesOf(ctx, batch)
-	if err != nil {
-		batch[0].accuse(VerdictUnknown, x.want.Program.Law, err.Error())
-	}
+	x.demand(ctx, batch)
 	for _, lf := range batch {
 		if !lf.cut {
 			answers := strings.Join(lf.answers, " ")
 			x.done.Outcomes[answers]++
-			x.done.States[answers+"\n"+states[lf.run]]++
+			x.done.States[answers+"\n"+lf.state]++
 		}
 		if lf.report.Verdict != VerdictValid && len(x.done.Failures) < x.want.Stop {
 			x.done.Failures = append(x.done.Failures, Failure{Schedule: lf.schedule, Report: lf.report})
@@ -42,19 +28,71 @@ func (x *explorer) judge(ctx context.Context) {
 	}
 }
 
-// judged demands the laws of one run alone.
-func (x *explorer) judged(ctx context.Context, lf leaf) Report {
-	x.batch = []leaf{lf}
-	x.judge(ctx)
-	if len(x.done.Failures) > 0 {
-		return x.done.Failures[0].Report
+// demand has each lab judge the runs that left their rows in its database, while nobody plays.
+func (x *explorer) demand(ctx context.Context, batch []*leaf) {
+	mine := map[*Lab][]*leaf{}
+	for _, lf := range batch {
+		if !lf.judged {
+			mine[lf.lab] = append(mine[lf.lab], lf)
+		}
 	}
+	if len(mine) == 0 {
+		return
+	}
+	x.crew.rest(x.sent)
+	var judges sync.WaitGroup
+	for l, leaves := range mine {
+		judges.Go(func() { l.judgeRuns(ctx, x.want.Program.Law, leaves) })
+	}
+	judges.Wait()
+}
+
+// judgeRuns demands the laws of all these runs at once, by their fresh names, and looks for the guilty
+// only when somebody is.
+func (l *Lab) judgeRuns(ctx context.Context, law string, leaves []*leaf) {
+	l.observer.mu.Lock()
+	defer l.observer.mu.Unlock()
+	for _, law := range l.broken(ctx, leaves) {
+		if err := l.lawOf(ctx, law, leaves); err != nil {
+			leaves[0].accuse(VerdictUnknown, law.Law, err.Error())
+		}
+	}
+	states, err := l.statesOf(ctx, leaves)
+	if err != nil {
+		leaves[0].accuse(VerdictUnknown, law, err.Error())
+	}
+	for _, lf := range leaves {
+		lf.judged, lf.state = true, states[lf.run]
+	}
+}
+
+// broken asks for all laws at once, as they mostly hold, and gives those that may not.
+func (l *Lab) broken(ctx context.Context, leaves []*leaf) []Invariant {
+	sources, ops := left(leaves)
+	if hold, err := AllHold(ctx, l.observer.conn, l.cfg.Laws, l.cfg.State, sources, ops); hold && err == nil {
+		return nil
+	}
+	return l.cfg.Laws // each tells by itself what is wrong
+}
+
+// left is what runs have left behind: their sources, and what their senders were told.
+func left(leaves []*leaf) (sources []string, ops []Operation) {
+	for _, lf := range leaves {
+		sources = append(sources, lf.sources...)
+		ops = append(ops, lf.report.History.Operations()...)
+	}
+	return sources, ops
+}
+
+// judged demands the laws of one run alone.
+func (l *Lab) judged(ctx context.Context, law string, done played) Report {
+	lf := leaf{played: done, lab: l}
+	l.judgeRuns(ctx, law, []*leaf{&lf})
 	return lf.report
 }
 
 // answersOf holds a leaf's answers against those that its program allows.
-func (x *explorer) answersOf(lf *leaf) {
-	p := x.want.Program
+func (lf *leaf) answersOf(p Program) {
 	got := strings.Join(lf.answers, " ")
 	switch {
 	case lf.cut || lf.report.Verdict != VerdictValid:
@@ -84,20 +122,21 @@ func (lf *leaf) accuse(v Verdict, law, text string) {
 	lf.report.Verdict = max(lf.report.Verdict, v)
 }
 
-// lawOf checks one law for the whole batch, and for each leaf if that finds something.
-func (x *explorer) lawOf(ctx context.Context, law Invariant, batch []leaf) error {
-	found, err := x.check(ctx, law, batch)
+// lawOf checks one law for all leaves, and for each if that finds something.
+func (l *Lab) lawOf(ctx context.Context, law Invariant, leaves []*leaf) error {
+	sources, ops := left(leaves)
+	found, err := law.Check(ctx, l.observer.conn, l.cfg.State, sources, ops)
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	if len(batch) > 1 {
-		half := len(batch) / 2
-		if err := x.lawOf(ctx, law, batch[:half]); err != nil {
+	if len(leaves) > 1 {
+		half := len(leaves) / 2
+		if err := l.lawOf(ctx, law, leaves[:half]); err != nil {
 			return err
 		}
-		return x.lawOf(ctx, law, batch[half:])
+		return l.lawOf(ctx, law, leaves[half:])
 	}
-	l, lf := x.lab, &batch[0]
+	lf := leaves[0]
 	if lf.report.Verdict == VerdictUnknown {
 		return nil // it stopped half way
 	}
@@ -107,25 +146,12 @@ func (x *explorer) lawOf(ctx context.Context, law Invariant, batch []leaf) error
 	return nil
 }
 
-func (x *explorer) check(ctx context.Context, law Invariant, batch []leaf) ([]string, error) {
-	var sources []string
-	var ops []Operation
-	for _, lf := range batch {
-		sources = append(sources, lf.sources...)
-		ops = append(ops, lf.report.History.Operations()...)
-	}
-	return law.Check(ctx, x.lab.observer.conn, x.lab.cfg.State, sources, ops)
-}
-
 // statesOf reads what the receiver shows of each leaf, under stable names, by the leaf's run.
-func (x *explorer) statesOf(ctx context.Context, batch []leaf) (map[string]string, error) {
-	var sources []string
-	for _, lf := range batch {
-		sources = append(sources, lf.sources...)
-	}
+func (l *Lab) statesOf(ctx context.Context, leaves []*leaf) (map[string]string, error) {
+	sources, _ := left(leaves)
 	rows := map[string][]string{}
-	for _, t := range x.lab.cfg.State {
-		found, err := x.lab.observer.conn.Query(ctx, `
+	for _, t := range l.cfg.State {
+		found, err := l.observer.conn.Query(ctx, `
 SELECT source, row_to_json(t)::text
   FROM (`+t.SQL+`) AS t
  WHERE source = ANY ($1::text[])`, sources)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,9 +22,13 @@ import (
 // A footprinter learns what SQL touches: one EXPLAIN for each text, on a connection of its own, so
 // that no command of the receiver is changed. What it can't explain touches everything.
 type footprinter struct {
-	conn   *pgx.Conn
+	mu        sync.Mutex
+	conn      *pgx.Conn
+	explained map[string]shape // by EXPLAIN alone, for every exploration
+	tables    map[string]*tableShape
+
+	// of the exploration in progress
 	shapes map[string]*shape
-	tables map[string]*tableShape
 	// scanned relations were read otherwise than by a key: the order of inserts may then show.
 	scanned map[string]bool
 	learned bool // something has widened: what was concluded before may be wrong
@@ -70,8 +75,28 @@ func openFootprinter(ctx context.Context, dsn string) (*footprinter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lab: footprints: %w", err)
 	}
-	return &footprinter{conn: conn, shapes: map[string]*shape{},
-		tables: map[string]*tableShape{}, scanned: map[string]bool{}}, nil
+	return &footprinter{conn: conn, explained: map[string]shape{},
+		tables: map[string]*tableShape{}}, nil
+}
+
+// begin forgets what other explorations have taught.
+func (f *footprinter) begin() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.shapes, f.scanned, f.learned = map[string]*shape{}, map[string]bool{}, false
+}
+
+// hasLearned says whether a footprint has widened since the last restart.
+func (f *footprinter) hasLearned() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.learned
+}
+
+func (f *footprinter) restarted() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.learned = false
 }
 
 func (f *footprinter) close() {
@@ -85,6 +110,8 @@ func (f *footprinter) close() {
 func (f *footprinter) of(
 	ctx context.Context, c toxiproxy.Command, plain func(string) string,
 ) (e effect) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, s := range c.Statements {
 		sh := f.shape(ctx, s.SQL)
 		e.all = e.all || sh.all
@@ -154,13 +181,21 @@ func (f *footprinter) shape(ctx context.Context, sql string) *shape {
 	if s := f.shapes[sql]; s != nil {
 		return s
 	}
-	s, err := f.explain(ctx, sql)
-	if err != nil {
-		s = &shape{all: true}
+	known, ok := f.explained[sql]
+	if !ok {
+		known = shape{all: true}
+		if s, err := f.explain(ctx, sql); err == nil {
+			known = *s
+		}
+		if ctx.Err() == nil {
+			f.explained[sql] = known
+		}
 	}
-	f.shapes[sql] = s
-	f.noteScans(s)
-	return s
+	s := known
+	s.parts = slices.Clone(known.parts)
+	f.shapes[sql] = &s
+	f.noteScans(&s)
+	return &s
 }
 
 func (f *footprinter) noteScans(s *shape) {
@@ -177,7 +212,7 @@ func (f *footprinter) explain(ctx context.Context, sql string) (*shape, error) {
 	if unknown, err := f.callsUnknown(ctx, sql); err != nil || unknown {
 		return &shape{all: true}, err
 	}
-	name := fmt.Sprintf("footprint_%d", len(f.shapes)+1)
+	name := fmt.Sprintf("footprint_%d", len(f.explained)+1)
 	described, err := f.conn.Prepare(ctx, name, sql)
 	if err != nil {
 		return nil, err
@@ -234,9 +269,29 @@ SELECT EXISTS (
 	return unknown, err
 }
 
+// checks is how often the locks of a text's transaction are compared with its footprint.
+const checks = 2
+
+// due says whether the locks that a text took are worth a look. Behind the end of its transaction
+// they are gone, and with them all knowledge of what its triggers touched.
+func (f *footprinter) due(sql string, open bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.shapes[sql]
+	if s == nil || s.all || s.checked >= checks {
+		return false
+	}
+	if !open && s.triggered {
+		s.all, f.learned = true, true
+	}
+	return open
+}
+
 // widen compares the footprint of a transaction with the relations that its backend has locked,
 // and adds what EXPLAIN could not see: triggers, foreign keys, functions.
 func (f *footprinter) widen(sql string, locked map[string]bool, known []access) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	s := f.shapes[sql]
 	if s == nil || s.all {
 		return

@@ -21,7 +21,7 @@ type Invariant struct {
 	SQL  string
 }
 
-const judged = `
+const given = `
 WITH sources AS (
 	SELECT unnest($1::text[]) AS source
 ), %sacked AS (
@@ -29,28 +29,32 @@ WITH sources AS (
 	  FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[])
 	    AS a(source, event_id, object_id, revision, snapshot, outcome)
 )
-SELECT to_jsonb(offence)::text
-  FROM (%s) AS offence`
+`
 
 const shown = `%s AS (
 	SELECT * FROM (%s) AS shown
 	 WHERE source = ANY ($1::text[])
 ), `
 
-// Check returns the offending rows of this law as JSON, none when it holds.
-func (v Invariant) Check(
-	ctx context.Context, conn *pgx.Conn, state State, sources []string, ops []Operation,
-) ([]string, error) {
+// ground is what the SQL of laws stands on.
+func ground(state State) string {
 	var tables strings.Builder
 	for _, t := range state {
 		fmt.Fprintf(&tables, shown, t.Name, t.SQL)
 	}
+	return fmt.Sprintf(given, tables.String())
+}
+
+// Check returns the offending rows of this law as JSON, none when it holds.
+func (v Invariant) Check(
+	ctx context.Context, conn *pgx.Conn, state State, sources []string, ops []Operation,
+) ([]string, error) {
 	acks, unstorable := acked(ops)
 	if unstorable != "" {
 		return []string{unstorable}, nil
 	}
-	rows, err := conn.Query(ctx, fmt.Sprintf(judged, tables.String(), v.SQL),
-		sources, acks.source, acks.event, acks.object, acks.revision, acks.snapshot, acks.outcome)
+	rows, err := conn.Query(ctx, ground(state)+"SELECT to_jsonb(offence)::text FROM ("+v.SQL+
+		") AS offence", acks.args(sources)...)
 	if err != nil {
 		return nil, fmt.Errorf("lab: law %s: %w", v.Name, err)
 	}
@@ -61,10 +65,32 @@ func (v Invariant) Check(
 	return found, nil
 }
 
+// AllHold asks for all these laws in one question.
+func AllHold(
+	ctx context.Context, conn *pgx.Conn, laws []Invariant, state State,
+	sources []string, ops []Operation,
+) (hold bool, err error) {
+	acks, unstorable := acked(ops)
+	if len(laws) == 0 || unstorable != "" {
+		return len(laws) == 0, nil
+	}
+	exists := make([]string, len(laws))
+	for i, law := range laws {
+		exists[i] = "EXISTS (" + law.SQL + ")"
+	}
+	err = conn.QueryRow(ctx, ground(state)+"SELECT NOT ("+strings.Join(exists, " OR ")+")",
+		acks.args(sources)...).Scan(&hold)
+	return hold, err
+}
+
 // columns are those of the table acked.
 type columns struct {
 	source, event, object, snapshot, outcome []string
 	revision                                 []int64
+}
+
+func (c columns) args(sources []string) []any {
+	return []any{sources, c.source, c.event, c.object, c.revision, c.snapshot, c.outcome}
 }
 
 // acked turns the acknowledged deliveries into columns. An acknowledged text that PostgreSQL can't

@@ -24,6 +24,10 @@ type Config struct {
 	Bound  time.Duration     // of one step; 0: 30 s, only ever used up by what is stuck
 	Toxics []toxiproxy.Toxic // stock toxics on every wire
 	Rows   bool              // read the receiver's tables after every commit, for the trace
+
+	// Twin opens one more lab like this one, on a database of its own that drop removes once the twin
+	// is closed. Long explorations ask for it. nil: they have only this lab.
+	Twin func(context.Context) (twin *Lab, drop func(context.Context) error, err error)
 }
 
 // A Lab runs scenarios, one at a time, on one database. It is not safe for concurrent use.
@@ -35,9 +39,15 @@ type Lab struct {
 	ctx      context.Context
 	observer *observer
 	mail     *mailbox
-	prints   *footprinter // opened by the first reduced exploration
+	printer  *footprinter // opened by the first reduced exploration
+	prints   *footprinter // the same while it is wanted
 	gates    *gates       // placed by the first gated exploration
 	kept     map[string]*Session
+
+	experience experience // of the steps of programs
+	runs       int        // of programs, so far
+	twins      []twin
+	alone      bool // there is no room for twins
 
 	// of the run in progress
 	law        string
@@ -72,7 +82,7 @@ func Open(ctx context.Context, cfg Config) (*Lab, error) {
 	}
 	return &Lab{
 		History: NewHistory(), cfg: cfg, ctx: ctx, observer: o, mail: newMailbox(),
-		kept: map[string]*Session{}, sources: map[string]string{},
+		kept: map[string]*Session{}, sources: map[string]string{}, experience: experience{},
 	}, nil
 }
 
@@ -86,9 +96,8 @@ func (l *Lab) Close() {
 	}
 	l.sessions, l.kept = nil, nil
 	l.observer.close()
-	if l.prints != nil {
-		l.prints.close()
-	}
+	l.closePrints()
+	l.parted()
 	if l.gates != nil {
 		l.gates.close()
 	}
@@ -172,6 +181,7 @@ func (l *Lab) Down() {
 		l.give(VerdictNotRun, "%v", err)
 	}
 	l.line("(server killed)")
+	l.parted()
 	l.down = true
 	if err := l.cfg.Server.Kill(l.ctx); err != nil {
 		l.give(VerdictUnknown, "kill the server: %v", err)
@@ -180,6 +190,7 @@ func (l *Lab) Down() {
 		s.close()
 	}
 	clear(l.kept)
+	l.closePrints()
 	l.fallen()
 }
 

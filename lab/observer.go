@@ -87,6 +87,19 @@ func (o *observer) close() {
 	_ = o.conn.Close(ctx)
 }
 
+// blocked asks whether any of these backends has somebody in its way.
+func (o *observer) blocked(ctx context.Context, pids []uint32) (any bool, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	const q = `
+SELECT coalesce(bool_or(cardinality(pg_blocking_pids(pid)) > 0), false)
+  FROM unnest($1::int4[]) AS pid`
+	if err := o.conn.QueryRow(ctx, q, pids).Scan(&any); err != nil {
+		return false, fmt.Errorf("lab: ask who is blocked: %w", err)
+	}
+	return any, nil
+}
+
 // waits asks for all these backends in one question.
 func (o *observer) waits(ctx context.Context, pids []uint32) (map[uint32]Wait, error) {
 	o.mu.Lock()

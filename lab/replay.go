@@ -81,19 +81,16 @@ func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
 	if s.cuts() && !s.Gated { // a cell of a sweep
 		return l.replayCut(ctx, p, s)
 	}
-	x := l.explorer(Exploration{Program: p, Stop: 1})
 	f := &follower{steps: s.Steps}
 	before := l.gated()
 	if err := l.placeGates(ctx, s.Gated); err != nil {
-		return Replayed{Report: x.unknown("%v", err).Failures[0].Report}
+		return Replayed{Report: unknown(p, err)}
 	}
 	defer func() { l.gates.again(before) }()
-	done := l.playProgram(ctx, p, f)
-	lf := leaf{played: done, schedule: s}
-	x.answersOf(&lf)
-	r := Replayed{Report: x.judged(ctx, lf), Ran: x.schedule(done.steps), Ended: f.ended()}
+	lf := l.leaf(ctx, p, f)
+	l.judgeRuns(ctx, p.Law, []*leaf{&lf})
+	r := Replayed{Report: lf.report, Ran: lf.schedule, Ended: f.ended()}
 	r.NoFit = f.nofit // which ended may have set
-	r.Report.Schedule = r.Ran.String()
 	return r
 }
 
@@ -119,18 +116,12 @@ func (x *explorer) again(ctx context.Context) {
 	}
 }
 
-// audit runs a schedule once more and keeps what differs.
-func (x *explorer) audit(ctx context.Context, lf leaf) {
-	steps := slices.Clone(lf.schedule.Steps)
-	again := x.lab.playProgram(ctx, x.want.Program, &follower{steps: steps})
-	if again.report.Transcript != lf.report.Transcript {
-		x.done.Varied = append(x.done.Varied, lf.schedule.String()+"\n"+
-			difference(lf.report.Transcript, again.report.Transcript))
+// audit keeps what differs between a run and the same once more.
+func (x *explorer) audit(lf *leaf) {
+	if first, again := lf.report.Transcript, lf.again.report.Transcript; again != first {
+		x.done.Varied = append(x.done.Varied, lf.schedule.String()+"\n"+difference(first, again))
 	}
-	if x.lab.cfg.Reset == "" {
-		x.batch = append(x.batch, leaf{played: again, schedule: lf.schedule})
-		x.batch[len(x.batch)-1].cut = true // judged by the laws, not counted
-	}
+	x.batch = append(x.batch, lf.again)
 }
 
 // difference shows the first line in which two transcripts part.

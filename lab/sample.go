@@ -65,11 +65,16 @@ func (x *explorer) random(ctx context.Context) {
 		k += n
 	}
 	r := rand.New(rand.NewPCG(x.lab.cfg.Seed, 0x9e3779b97f4a7c15))
-	for range x.want.Samples {
-		if ctx.Err() != nil || len(x.done.Failures) >= x.want.Stop {
+	for drawn := 0; ; {
+		for ; len(x.sent) < lookahead && drawn < x.want.Samples && ctx.Err() == nil &&
+			len(x.done.Failures) < x.want.Stop; drawn++ {
+			x.send(ctx, newSampler(r, x.want.Program, k), nil)
+		}
+		j := x.oldest()
+		if j == nil {
 			break
 		}
-		x.enter(ctx, x.play(ctx, newSampler(r, x.want.Program, k)))
+		x.enter(ctx, &j.leaf)
 		x.done.Sampled++
 	}
 	x.done.Bound = bound(len(x.want.Program.Sessions), k, x.done.Sampled)

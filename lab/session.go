@@ -50,6 +50,7 @@ type lane struct {
 	conn    int
 	pid     uint32
 	state   laneState
+	sent    bool // its command has left for the server
 	command toxiproxy.Command
 	tx      byte
 	wait    Wait

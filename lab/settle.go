@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ func (s *Session) stepLane(ln *lane, f *toxiproxy.Fault) {
 	l := s.lab
 	l.freeze(ln)
 	l.schedule = append(l.schedule, stepName(s, ln, f))
-	ln.state, ln.prepared = laneRunning, false
+	ln.state, ln.sent, ln.prepared = laneRunning, false, false
 	l.trace.released(ln.command, len(l.schedule))
 	if err := s.wire.Release(ln.command, f); err != nil {
 		l.give(VerdictUnknown, "release %s of %s: %v", ln.command.Label(), s.Name, err)
@@ -77,14 +78,17 @@ func all(running []*lane, confirmed map[*lane]bool) bool {
 
 // pause waits for an event before the next question, and says whether one came. Questions hold
 // every partition of the lock table, so they back off; with nobody else in a transaction there is
-// nothing to wait for but the command itself.
+// nothing to wait for but the command itself, and before it has left or while it is expected to
+// pass, the next event makes any answer worthless.
 func (l *Lab) pause(running []*lane, asked int) bool {
 	switch {
 	case !l.mayBlock(running):
 		return l.mail.wait(2 * time.Millisecond)
-	case l.steered.expects() == willPass && asked == 0:
+	case asked == 0 && slices.ContainsFunc(running, func(ln *lane) bool { return !ln.sent }):
 		return l.mail.wait(time.Millisecond)
-	case l.steered.expects() == mayWait && asked == 0:
+	case asked == 0 && l.steered.expects(running) == willPass:
+		return l.mail.wait(time.Millisecond)
+	case asked == 0 && l.steered.expects(running) == mayWait:
 		return l.mail.nap(80 * time.Microsecond)
 	case asked < 2:
 		return !l.mail.empty()
@@ -115,11 +119,7 @@ func (l *Lab) mayBlock(running []*lane) bool {
 
 // ask puts one question for all running lanes and confirms those whose wait it proves.
 func (l *Lab) ask(running []*lane, confirmed map[*lane]bool) {
-	pids := make([]uint32, len(running))
-	for i, ln := range running {
-		pids[i] = ln.pid
-	}
-	seen, err := l.observer.waits(l.ctx, pids)
+	seen, err := l.look(running)
 	if err != nil {
 		l.give(VerdictUnknown, "%v", err)
 	}
@@ -139,6 +139,22 @@ func (l *Lab) ask(running []*lane, confirmed map[*lane]bool) {
 	for _, ln := range proved {
 		confirmed[ln] = true
 	}
+}
+
+// look sees who waits for whom, and by which lock. The locks cost three times what the blockers
+// do, so that they are read only when there are some.
+func (l *Lab) look(running []*lane) (map[uint32]Wait, error) {
+	pids := make([]uint32, len(running))
+	for i, ln := range running {
+		pids[i] = ln.pid
+	}
+	if l.steered.expects(running) != willWait {
+		blocked, err := l.observer.blocked(l.ctx, pids)
+		if !blocked || err != nil {
+			return nil, err
+		}
+	}
+	return l.observer.waits(l.ctx, pids)
 }
 
 // still: the lane can't go on by itself.
@@ -235,7 +251,7 @@ func (s *Session) apply(e toxiproxy.Event) {
 	case toxiproxy.Held:
 		ln.state, ln.command = laneHeld, e.Command
 	case toxiproxy.Sent:
-		ln.state, ln.command = laneRunning, e.Command
+		ln.state, ln.sent, ln.command = laneRunning, true, e.Command
 		s.span.sent(e)
 		s.countMeeting(ln)
 	case toxiproxy.Answered:

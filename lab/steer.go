@@ -21,7 +21,9 @@ type steering struct {
 	taken   []Step
 	choice  bool
 	chance  int
-	doomed  bool // a victim was chosen in this step
+	doomed  bool   // a victim was chosen in this step
+	stand   string // where every session stood before the step, in stable words
+	ahead   string // … and the step: what experience knows it by
 }
 
 // flown is the last command that a lane sent.
@@ -38,27 +40,6 @@ func newSteering(l *Lab, d driver) *steering {
 	}
 }
 
-// An outlook is what is known of a step before it is taken: the tree may have seen it.
-type outlook int
-
-const (
-	willWait outlook = iota // somebody waits behind it, as is likely of a scenario's steps
-	willPass                // nobody does
-	mayWait                 // nobody knows
-)
-
-// expects is the outlook on the step under way. A command that passes needs no question; asking
-// for it at once would cost more than the command.
-func (st *steering) expects() outlook {
-	if st == nil {
-		return willWait
-	}
-	if d, ok := st.driver.(interface{ outlook() outlook }); ok {
-		return d.outlook()
-	}
-	return mayWait
-}
-
 // take lets one step happen and tells the driver what it did.
 func (l *Lab) take(step Step) {
 	st := l.steered
@@ -66,13 +47,16 @@ func (l *Lab) take(step Step) {
 	st.taken = append(st.taken, step)
 	st.choice, st.chance, st.doomed = false, 0, false
 	before := l.lanes(laneBlocked)
+	st.ahead = st.stand + " > " + step.String()
 	own := st.intended(s, ln, step)
 	st.flight[ln] = flown{ln.command, own}
 	l.befall(s, ln, step)
 	if l.steered == nil {
 		return // the world has fallen
 	}
-	done := passage{step: step, label: l.label(), choice: st.choice, chance: st.chance}
+	st.stand = l.label()
+	l.learned(st.ahead)
+	done := passage{step: step, label: st.stand, choice: st.choice, chance: st.chance}
 	if st.prints != nil {
 		done.effect = st.total(ln, own, before)
 	}
@@ -190,9 +174,6 @@ func (st *steering) ends(ln *lane, total *effect) {
 	ln.failed, ln.deadlocked = false, false
 }
 
-// checks is how often the locks of a text's transaction are compared with its footprint.
-const checks = 2
-
 // check compares a footprint with the relations that the backend has locked.
 func (st *steering) check(ln *lane) {
 	last := st.flight[ln]
@@ -201,20 +182,15 @@ func (st *steering) check(ln *lane) {
 		return
 	}
 	for _, s := range last.command.Statements {
-		sh := st.prints.shapes[s.SQL]
-		switch {
-		case sh == nil || sh.all || sh.checked >= checks:
-		case ln.tx == 'T':
-			locked, err := st.lab.observer.locked(st.lab.ctx, ln.pid)
-			if err != nil {
-				st.lab.give(VerdictUnknown, "ask what is locked: %v", err)
-			}
-			known := append(append([]access(nil), st.wrote[ln]...), st.read[ln]...)
-			st.prints.widen(s.SQL, locked, known)
-		case sh.triggered: // its locks are gone: nobody can tell what its triggers touched
-			sh.all = true
-			st.prints.learned = true
+		if !st.prints.due(s.SQL, ln.tx == 'T') {
+			continue
 		}
+		locked, err := st.lab.observer.locked(st.lab.ctx, ln.pid)
+		if err != nil {
+			st.lab.give(VerdictUnknown, "ask what is locked: %v", err)
+		}
+		known := append(append([]access(nil), st.wrote[ln]...), st.read[ln]...)
+		st.prints.widen(s.SQL, locked, known)
 	}
 }
 

@@ -113,7 +113,7 @@ func (l *Lab) playHealed(ctx context.Context, p Program, d driver, h *healer) (p
 	}
 	done := l.playProgram(ctx, healed, d)
 	if done.report.Verdict != VerdictNotRun && !done.cut {
-		done.report = l.explorer(Exploration{Program: p, Stop: 1}).judged(ctx, leaf{played: done})
+		done.report = l.judged(ctx, p.Law, done)
 	}
 	return done, state
 }

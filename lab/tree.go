@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"sync"
 )
 
 // A tree holds every order of a program's steps as far as it is known. It is explored best first:
@@ -14,6 +15,7 @@ import (
 // independent of the step taken sleeps, until a step that it depends on wakes it. Each class of
 // orders that differ only in independent steps is then run once.
 type tree struct {
+	mu      sync.Mutex // several walks may be under way
 	reduced bool
 	shard   int // 0-based; only with shards > 1
 	shards  int
@@ -149,10 +151,24 @@ func (t *tree) push(b branch) {
 	heap.Push(&t.queue, b)
 }
 
-// pop is the next branch to explore; false when the tree is exhausted.
-func (t *tree) pop() (branch, bool) {
+// pop is the next branch to explore; false when there is none. Nodes of which a branch is being
+// explored are passed over: what sleeps behind another depends on what comes of it.
+func (t *tree) pop(busy map[*node]bool) (branch, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var later []branch
+	defer func() {
+		for _, b := range later {
+			heap.Push(&t.queue, b)
+		}
+	}()
 	for t.queue.Len() > 0 {
-		if b := heap.Pop(&t.queue).(branch); t.awake(b) {
+		b := heap.Pop(&t.queue).(branch)
+		switch {
+		case !t.awake(b):
+		case busy[b.from]:
+			later = append(later, b)
+		default:
 			return b, true
 		}
 	}
@@ -161,6 +177,8 @@ func (t *tree) pop() (branch, bool) {
 
 // left counts the branches that are still to be entered.
 func (t *tree) left() (n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for _, b := range t.queue {
 		if b.from != nil && t.awake(b) {
 			n++
@@ -178,7 +196,7 @@ func (t *tree) awake(b branch) bool {
 func (t *tree) asleep(n *node, s Step) bool { _, yes := n.sleep[s]; return yes }
 
 // see enters what can go on at a node, once, and gives the default.
-func (t *tree) see(n *node, enabled []Step) (Step, bool) {
+func (t *tree) see(n *node, enabled []Step) (usual Step, interesting bool, found find) {
 	if n.options == nil {
 		n.options = slices.Clone(enabled)
 		if i := slices.IndexFunc(n.options, func(s Step) bool { return s.Session == n.last }); i > 0 {
@@ -189,23 +207,48 @@ func (t *tree) see(n *node, enabled []Step) (Step, bool) {
 		for _, s := range n.options {
 			switch {
 			case t.reduced && t.asleep(n, s):
-				t.pruned++
+				found.pruned++
 			case first:
 				first = false
 			default:
-				t.push(branch{from: n, step: s, cost: n.cost + n.preempts(s)})
+				found.branches = append(found.branches,
+					branch{from: n, step: s, cost: n.cost + n.preempts(s)})
 			}
 		}
 	}
 	if n.foreign {
-		return Step{}, false
+		return Step{}, false, found
 	}
 	for _, s := range n.options {
 		if !t.reduced || !t.asleep(n, s) {
-			return s, true
+			return s, true, found
 		}
 	}
-	return Step{}, false
+	return Step{}, false, found
+}
+
+// A find is what a walk has come upon.
+type find struct {
+	branches []branch
+	pruned   int // branches that sleep
+	choices  int // where PostgreSQL had a choice
+}
+
+func (f *find) add(g find) {
+	f.branches = append(f.branches, g.branches...)
+	f.pruned += g.pruned
+	f.choices += g.choices
+}
+
+// enter puts what a walk has come upon into the tree.
+func (t *tree) enter(f find) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, b := range f.branches {
+		t.push(b)
+	}
+	t.pruned += f.pruned
+	t.choices += f.choices
 }
 
 // passed notes what a step did and gives the node behind it, and whether it was known.

@@ -3,12 +3,13 @@ package lab
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // A walk is one run through the tree: along a branch, then by defaults. It is the run's driver.
 type walk struct {
 	tree  *tree
+	from  branch // that it explores
+	found find
 	way   []edge // still to be followed; the last one's label is not known
 	at    *node
 	step  Step  // the last one taken
@@ -19,7 +20,7 @@ type walk struct {
 
 // walk begins a run; a branch from nowhere is the very first.
 func (t *tree) walk(b branch) *walk {
-	w := &walk{tree: t, at: t.root}
+	w := &walk{tree: t, from: b, at: t.root}
 	if b.from != nil {
 		w.way = append(b.from.path(), edge{step: b.step, wakes: b.wakes})
 	}
@@ -27,8 +28,11 @@ func (t *tree) walk(b branch) *walk {
 }
 
 func (w *walk) next(at position) (Step, bool) {
+	w.tree.mu.Lock()
+	defer w.tree.mu.Unlock()
 	w.wakes = nil
-	usual, interesting := w.tree.see(w.at, at.enabled)
+	usual, interesting, found := w.tree.see(w.at, at.enabled)
+	w.found.add(found)
 	interesting = interesting && !w.stale
 	if len(w.way) > 0 {
 		if slices.Contains(at.enabled, w.way[0].step) {
@@ -41,17 +45,6 @@ func (w *walk) next(at position) (Step, bool) {
 	return usual, interesting
 }
 
-// outlook is what the tree has seen behind the step that is taken.
-func (w *walk) outlook() outlook {
-	if len(w.way) < 2 {
-		return mayWait
-	}
-	if strings.Contains(w.way[0].label, " waits in ") {
-		return willWait
-	}
-	return willPass
-}
-
 // wake follows the way, and where it ends takes the first and leaves the others for later.
 func (w *walk) wake(free []Step) Step {
 	pick, place := 0, len(w.wakes)
@@ -59,16 +52,18 @@ func (w *walk) wake(free []Step) Step {
 		pick = min(w.way[0].wakes[place], len(free)-1)
 	} else {
 		for other := 1; other < len(free); other++ {
-			w.tree.push(branch{from: w.at, step: w.step, cost: w.at.cost,
-				wakes: append(slices.Clone(w.wakes), other)})
+			w.found.branches = append(w.found.branches, branch{from: w.at, step: w.step,
+				cost: w.at.cost, wakes: append(slices.Clone(w.wakes), other)})
 		}
-		w.tree.choices++
+		w.found.choices++
 	}
 	w.wakes = append(w.wakes, pick)
 	return free[pick]
 }
 
 func (w *walk) passed(p passage) {
+	w.tree.mu.Lock()
+	defer w.tree.mu.Unlock()
 	from, known := w.at, false
 	w.at, known = w.tree.passed(from, p, w.wakes)
 	switch {
@@ -81,7 +76,7 @@ func (w *walk) passed(p passage) {
 		w.stale = w.stale || known
 	}
 	if p.chance > 1 && len(w.way) == 0 {
-		w.tree.again(from, p, w.wakes)
+		w.found.add(w.tree.again(from, p))
 	}
 }
 
@@ -93,19 +88,21 @@ type chance struct {
 }
 
 // again asks for the same step once more while fewer outcomes were seen than there were waiters.
-func (t *tree) again(n *node, p passage, wakes []int) {
+func (t *tree) again(n *node, p passage) (found find) {
 	key := fmt.Sprintf("%p %v", n, p.step)
 	c := t.chances[key]
 	if c == nil {
 		c = &chance{seen: map[string]bool{}, want: p.chance}
 		t.chances[key] = c
-		t.choices++
+		found.choices++
 	}
 	c.seen[p.label] = true
 	c.tries++
 	if len(c.seen) < c.want && c.tries < 5*c.want {
-		t.push(branch{from: n, step: p.step, wakes: []int{}, cost: n.cost, tries: c.tries})
+		found.branches = append(found.branches,
+			branch{from: n, step: p.step, wakes: []int{}, cost: n.cost, tries: c.tries})
 	}
+	return found
 }
 
 // unseen counts the outcomes of chance that may exist and never came.

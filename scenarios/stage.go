@@ -97,24 +97,43 @@ func (s *Stage) Bench(
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: load the schema: %w", err)
 	}
-	database, err := template.Clone(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("scenarios: clone the template: %w", err)
-	}
-	if err := alter(ctx, database, o.Alter); err != nil {
-		return nil, errors.Join(err, database.Drop(ctx))
-	}
-	l, err := lab.Open(ctx, lab.Config{
-		DSN: database.DSN(), Server: server, New: o.Receiver, State: o.State, Own: own,
+	b := &Bench{Tables: o.Schema + suite.Effects + o.Alter, server: server}
+	config := lab.Config{
+		Server: server, New: o.Receiver, State: o.State, Own: own,
 		Laws: slices.Concat(suite.Laws, suite.Audited), Reset: suite.Reset, Seed: o.Seed,
 		Bound: o.Bound, Rows: o.Rows,
-	})
-	if err != nil {
-		return nil, errors.Join(err, database.Drop(ctx))
 	}
-	return &Bench{
-		Lab: l, Database: database, Tables: o.Schema + suite.Effects + o.Alter, server: server,
-	}, nil
+	b.Lab, b.Database, err = onClone(ctx, template, o.Alter, config)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// onClone opens a lab on a clone of its own, which can do so again.
+func onClone(
+	ctx context.Context, t *postgres.Template, sql string, c lab.Config,
+) (*lab.Lab, *postgres.Database, error) {
+	database, err := t.Clone(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("scenarios: clone the template: %w", err)
+	}
+	if err := alter(ctx, database, sql); err != nil {
+		return nil, nil, errors.Join(err, database.Drop(ctx))
+	}
+	c.DSN = database.DSN()
+	c.Twin = func(ctx context.Context) (*lab.Lab, func(context.Context) error, error) {
+		twin, its, err := onClone(ctx, t, sql, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		return twin, its.Drop, nil
+	}
+	l, err := lab.Open(ctx, c)
+	if err != nil {
+		return nil, nil, errors.Join(err, database.Drop(ctx))
+	}
+	return l, database, nil
 }
 
 // alter runs SQL on a clone that nobody uses yet.

@@ -20,6 +20,14 @@ type Command struct {
 	Conn       int
 	PID        uint32 // of the backend; 0 before it is known
 	Statements []Statement
+
+	name *name // known beforehand for what crosses a wire
+}
+
+// A name is what is known of a command by its texts alone.
+type name struct {
+	label string
+	local bool
 }
 
 // SQL is all statements in their order, joined by "; ".
@@ -38,6 +46,9 @@ func (c Command) SQL() string {
 // a session's housekeeping: SET, RESET, SHOW, DISCARD, DEALLOCATE. SET CONSTRAINTS is not among
 // them: it runs the checks that were put off.
 func (c Command) Local() bool {
+	if c.name != nil {
+		return c.name.local
+	}
 	for _, s := range c.Statements {
 		if !local(s.SQL) {
 			return false

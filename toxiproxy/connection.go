@@ -47,7 +47,7 @@ func newConnection(p *Proxy, number int, tcp *net.TCPConn) *connection {
 		muted:    make(chan struct{}),
 		ended:    make(chan struct{}),
 	}
-	c.client = &socket{tcp: tcp, conn: c, name: "client"}
+	c.client = &socket{net: tcp, conn: c, name: "client"}
 	c.flight.client = c.client
 	return c
 }
@@ -98,7 +98,7 @@ func (c *connection) turnAway(err error) {
 func (c *connection) say(sqlState, reason string) {
 	if sqlState != "" {
 		text := fmt.Sprintf("wire %s: %s", c.proxy.config.Name, reason)
-		_, _ = c.client.tcp.Write(errorResponse(sqlState, text)) // it may be gone already
+		_, _ = c.client.net.Write(errorResponse(sqlState, text)) // it may be gone already
 	}
 }
 
@@ -116,7 +116,8 @@ func (c *connection) refuse(why error) error {
 
 // command numbers what a unit asks of the server.
 func (c *connection) command(u *unit) *Command {
-	return &Command{ID: commands.Add(1), Conn: c.number, PID: c.pid(), Statements: u.statements}
+	return &Command{ID: commands.Add(1), Conn: c.number, PID: c.pid(), Statements: u.statements,
+		name: c.frontend.name(u.statements)}
 }
 
 // unreachable is a server that can't be connected to.
@@ -125,14 +126,14 @@ type unreachable struct{ error }
 // link joins client and server until one of them leaves or the connection is ended. packet is
 // the client's start-up packet.
 func (c *connection) link(packet []byte) error {
-	tcp, err := c.proxy.dial()
+	server, err := c.proxy.dial()
 	if err != nil {
 		return err
 	}
-	if !c.adopt(tcp) {
-		return tcp.Close()
+	if !c.adopt(server) {
+		return server.Close()
 	}
-	if _, err := tcp.Write(packet); err != nil {
+	if _, err := server.Write(packet); err != nil {
 		return fmt.Errorf("send the start-up packet to %s: %w", c.proxy.config.Upstream, err)
 	}
 	name := fmt.Sprintf("%s_%d_", c.proxy.config.Name, c.number)
@@ -152,13 +153,13 @@ func (c *connection) link(packet []byte) error {
 }
 
 // adopt takes the server's end; false when the connection was ended meanwhile.
-func (c *connection) adopt(tcp *net.TCPConn) bool {
+func (c *connection) adopt(server duplex) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if isClosed(c.ended) {
 		return false
 	}
-	c.server = &socket{tcp: tcp, conn: c, name: "server"}
+	c.server = &socket{net: server, conn: c, name: "server"}
 	return true
 }
 

@@ -18,6 +18,7 @@ type frontend struct {
 	at         int // bytes of buf that are scanned
 	statements map[string]string
 	portals    map[string]Statement
+	names      map[string]*name // by the text of a single statement
 }
 
 // unit is what goes to the server in one piece.
@@ -31,7 +32,28 @@ type unit struct {
 }
 
 func newFrontend() *frontend {
-	return &frontend{statements: map[string]string{}, portals: map[string]Statement{}}
+	return &frontend{statements: map[string]string{}, portals: map[string]Statement{},
+		names: map[string]*name{}}
+}
+
+// maxNames bounds how many texts a connection remembers: those with values in them never end.
+const maxNames = 500
+
+// name reads a text once: most are sent again and again.
+func (f *frontend) name(statements []Statement) *name {
+	c := Command{Statements: statements}
+	if len(statements) != 1 {
+		return &name{c.Label(), c.Local()}
+	}
+	sql := statements[0].SQL
+	known := f.names[sql]
+	if known == nil {
+		known = &name{c.Label(), c.Local()}
+		if len(f.names) < maxNames {
+			f.names[sql] = known
+		}
+	}
+	return known
 }
 
 // push adds a chunk, which must not be changed any more.

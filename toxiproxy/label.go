@@ -13,6 +13,9 @@ import (
 // "BATCH INSERT a, INSERT b"; a cycle that executes nothing gives "SYNC". Comments are skipped, of
 // a CTE the main verb counts, and SET beside another statement is left out.
 func (c Command) Label() string {
+	if c.name != nil {
+		return c.name.label
+	}
 	var labels []string
 	for _, s := range c.Statements {
 		labels = append(labels, label(s.SQL))

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,7 +31,7 @@ const dialTimeout = 5 * time.Second
 // Config says where a wire leads.
 type Config struct {
 	Name     string // of the session that uses it; only for messages
-	Upstream string // host:port of the server
+	Upstream string // host:port of the server, or the path of its Unix socket, which is faster
 
 	// Notify hears of every event, before the bytes concerned go on. It is called from several
 	// goroutines at once, and must not call Close.
@@ -198,14 +199,17 @@ func (p *Proxy) admit(tcp *net.TCPConn) *connection {
 	return c
 }
 
-func (p *Proxy) dial() (*net.TCPConn, error) {
-	dialer := net.Dialer{Timeout: dialTimeout}
-	conn, err := dialer.DialContext(p.context, "tcp", p.config.Upstream)
+func (p *Proxy) dial() (duplex, error) {
+	dialer, network := net.Dialer{Timeout: dialTimeout}, "tcp"
+	if strings.HasPrefix(p.config.Upstream, "/") {
+		network = "unix"
+	}
+	conn, err := dialer.DialContext(p.context, network, p.config.Upstream)
 	if err != nil {
 		return nil, &unreachable{fmt.Errorf("wire %s: connect to the server at %s: %w",
 			p.config.Name, p.config.Upstream, err)}
 	}
-	return conn.(*net.TCPConn), nil
+	return conn.(duplex), nil
 }
 
 func (p *Proxy) forget(c *connection) {

@@ -61,7 +61,7 @@ func (c *connection) greet() (greeting, error) {
 		default:
 			return greeting{packet: packet}, replication(packet)
 		}
-		if _, err := c.client.tcp.Write([]byte{'N'}); err != nil {
+		if _, err := c.client.net.Write([]byte{'N'}); err != nil {
 			return greeting{}, fmt.Errorf("refuse %s: %w", encryption, err)
 		}
 	}
@@ -71,7 +71,7 @@ func (c *connection) greet() (greeting, error) {
 // packet reads one untyped packet and not a byte more.
 func (c *connection) packet() ([]byte, error) {
 	packet := make([]byte, 8)
-	if _, err := io.ReadFull(c.client.tcp, packet[:1]); err != nil {
+	if _, err := io.ReadFull(c.client.net, packet[:1]); err != nil {
 		return nil, err
 	}
 	if packet[0] == tlsHandshake {
@@ -95,7 +95,7 @@ func (c *connection) packet() ([]byte, error) {
 
 // rest reads what must follow.
 func (c *connection) rest(b []byte) error {
-	_, err := io.ReadFull(c.client.tcp, b)
+	_, err := io.ReadFull(c.client.net, b)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &refusal{"", "its client left in the middle of its start-up packet"}
 	}
@@ -128,17 +128,17 @@ func off(value string) bool {
 // cancel carries a CancelRequest to the server over a connection of its own, and closes the
 // client's end once the server has closed: that is how a client knows it was looked at.
 func (c *connection) cancel(packet []byte) error {
-	tcp, err := c.proxy.dial()
+	server, err := c.proxy.dial()
 	if err != nil {
 		return err
 	}
-	if !c.adopt(tcp) {
-		return tcp.Close()
+	if !c.adopt(server) {
+		return server.Close()
 	}
-	if _, err := tcp.Write(packet); err != nil {
+	if _, err := server.Write(packet); err != nil {
 		return fmt.Errorf("send a CancelRequest to %s: %w", c.proxy.config.Upstream, err)
 	}
-	_, err = io.Copy(io.Discard, tcp)
+	_, err = io.Copy(io.Discard, server)
 	return err
 }
 

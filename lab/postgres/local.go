@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -56,6 +57,7 @@ func startLocal(ctx context.Context, cfg Config) (*Server, error) {
 	s.url = localURL(s.addr, password)
 	s.origin = "local binary " + b.postgres()
 	s.readLog = l.readLog
+	s.socket = l.socket()
 	l.url = s.DSN(s.base)
 	if err := s.inspect(ctx); err != nil {
 		return nil, errors.Join(err, l.stop(ctx))
@@ -92,6 +94,18 @@ func (l *local) prepare(ctx context.Context, cfg Config) (password string, err e
 
 func (l *local) data() string { return filepath.Join(l.dir, "data") }
 
+// socket is the path of the server's Unix socket, "" when the system takes none so long.
+func (l *local) socket() string {
+	path := filepath.Join(l.data(), ".s.PGSQL."+strconv.Itoa(l.port))
+	if len(path) > maxSocketPath || strings.ContainsAny(path, ",\" ") {
+		return ""
+	}
+	return path
+}
+
+// maxSocketPath is what the shortest limit of the systems leaves, in bytes: macOS has 104.
+const maxSocketPath = 103
+
 // open starts the server on a free port, and on another one when somebody else was faster.
 func (l *local) open(ctx context.Context) (err error) {
 	for range 5 {
@@ -107,8 +121,11 @@ func (l *local) open(ctx context.Context) (err error) {
 
 // run starts the program and waits until it accepts connections.
 func (l *local) run(ctx context.Context) error {
-	args := []string{"-D", l.data(), "-p", strconv.Itoa(l.port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="}
+	args := []string{"-D", l.data(), "-p", strconv.Itoa(l.port), "-c", "listen_addresses=127.0.0.1",
+		"-c", "unix_socket_directories="}
+	if path := l.socket(); path != "" {
+		args[len(args)-1] += filepath.Dir(path)
+	}
 	for _, setting := range settings(l.profile, runtime.GOOS == "linux") {
 		args = append(args, "-c", setting)
 	}

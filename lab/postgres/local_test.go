@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -59,7 +60,7 @@ func TestLocalServerSettings(t *testing.T) {
 	for name, want := range map[string]string{
 		"deadlock_timeout": "20ms", "max_connections": "200", "timezone": "UTC", "jit": "off",
 		"fsync": "off", "synchronous_commit": "on", "listen_addresses": "127.0.0.1",
-		"unix_socket_directories": "", "max_prepared_transactions": "8",
+		"unix_socket_directories": filepath.Dir(s.Socket()), "max_prepared_transactions": "8",
 	} {
 		got := query[string](t, s.DSN("postgres"), "SELECT current_setting('"+name+"')")
 		require.Equal(t, want, got, name)

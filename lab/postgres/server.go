@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -44,6 +45,7 @@ type Server struct {
 	engine   engine
 	kind     string
 	addr     string
+	socket   string   // "" without one
 	url      *url.URL // of any database: only the path varies
 	base     string   // the database for administration
 	origin   string   // binary, image or host, for Describe
@@ -84,6 +86,17 @@ func (s *Server) DSN(database string) string {
 	u := *s.url
 	u.Path = "/" + database
 	return u.String()
+}
+
+// Socket is the path of the Unix socket under which this process reaches the server as well, "" if
+// there is none. It takes a quarter off every round trip.
+func (s *Server) Socket() string { return s.socket }
+
+// Near makes a connection of this process take the socket, if there is one. s may be nil.
+func (s *Server) Near(c *pgx.ConnConfig) {
+	if s != nil && s.socket != "" {
+		c.Host, c.Fallbacks = filepath.Dir(s.socket), nil
+	}
 }
 
 // Can is nil when the server has the ability, else an error that says why a test was not run.
