@@ -90,10 +90,10 @@ func (j *job) do(l *Lab) {
 // grow opens the labs that are worth it by now. A server that has no room for more is none the worse
 // explored by one.
 func (c *crew) grow(ctx context.Context, l *Lab, want Exploration) {
-	if l.cfg.Twin == nil || l.runs < seasoned || len(c.labs) > 1 || l.alone {
+	if l.cfg.Twin == nil || l.explored < seasoned || len(c.labs) > 1 || l.alone {
 		return
 	}
-	for range min(runtime.NumCPU(), lookahead) - 1 {
+	for range min(runtime.NumCPU()+1, lookahead) - 1 {
 		other, drop, err := l.cfg.Twin(ctx)
 		if err != nil {
 			l.alone = true

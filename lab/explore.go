@@ -109,7 +109,7 @@ func (l *Lab) Explore(ctx context.Context, want Exploration) Explored {
 	x.systematic(ctx)
 	x.random(ctx)
 	x.judge(ctx)
-	return x.finished()
+	return x.finished(ctx)
 }
 
 // explorer is an explorer that has run nothing yet.
@@ -131,7 +131,7 @@ func (l *Lab) openPrints(ctx context.Context, want Exploration) (err error) {
 		return nil
 	}
 	if l.printer == nil || l.printer.conn.IsClosed() {
-		if l.printer, err = openFootprinter(ctx, l.cfg.DSN); err != nil {
+		if l.printer, err = openFootprinter(ctx, l.cfg); err != nil {
 			return err
 		}
 	}
@@ -188,6 +188,7 @@ func (x *explorer) busy() map[*node]bool {
 func (x *explorer) send(ctx context.Context, d driver, w *walk) {
 	j := &job{walk: w, play: func(l *Lab) leaf { return x.play(ctx, l, d) }}
 	x.sent = append(x.sent, x.crew.send(j))
+	x.lab.explored++
 }
 
 // oldest is the first run that was sent, once it is over; nil when there is none.
@@ -226,13 +227,22 @@ func (x *explorer) plant() {
 	x.tree.queue = frontier{{}}
 }
 
+// maxRestarts is after how many no footprint is trusted any more: a receiver that writes its values
+// into its SQL has new texts in every run.
+const maxRestarts = 30
+
 // restart begins anew: what sleeps was sent to sleep by footprints that were too small.
 func (x *explorer) restart() {
 	for x.oldest() != nil { // it was chosen from what is no longer true
 	}
 	x.lab.prints.restarted()
+	if x.done.Restarts++; x.done.Restarts == maxRestarts {
+		x.want.Whole, x.done.Reduced = true, false
+		for _, l := range x.crew.labs {
+			l.prints = nil
+		}
+	}
 	x.plant()
-	x.done.Restarts++
 	x.done.Explored, x.done.Cut, x.done.Gates = 0, 0, 0
 	clear(x.done.Outcomes)
 	clear(x.done.States)
@@ -338,10 +348,10 @@ func (x *explorer) snapshot() Explored {
 	return now
 }
 
-func (x *explorer) finished() Explored {
+func (x *explorer) finished(ctx context.Context) Explored {
 	d := &x.done
 	d.Left = x.tree.left() + x.tree.lost + x.tree.unseen()
-	if ctx := x.lab.ctx; ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return x.unknown("the exploration was interrupted: %v", context.Cause(ctx))
 	}
 	d.Pruned, d.Choices = x.tree.pruned, x.tree.choices

@@ -3,8 +3,11 @@ package lab_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"webhooklab/lab"
@@ -199,6 +202,41 @@ func TestVictimsAreABranch(t *testing.T) {
 		again := b.Explore(t.Context(), lab.Exploration{Program: p, Whole: true})
 		require.Equal(t, first.Outcomes, again.Outcomes)
 	}
+}
+
+// SQL with the run's own names in it is one text: it is explained and checked like any other, and the
+// tree is begun anew for what it teaches, not for every run.
+func TestNamesOfTheRunAreNoNewText(t *testing.T) {
+	b := explorer(t, scenarios.Snapshots)
+	e := b.Explore(t.Context(), lab.Exploration{Program: of(t, "outside_writer")})
+	require.Equal(t, lab.VerdictValid, e.Verdict)
+	require.True(t, e.Reduced)
+	require.LessOrEqual(t, e.Restarts, 2)
+}
+
+// A receiver that writes its values into its SQL has new texts in every run. Such texts teach without
+// end, so that in the end nothing is concluded from them.
+func TestTextsThatNeverRepeat(t *testing.T) {
+	var n atomic.Int64
+	b := explorer(t, func(ctx context.Context, dsn string) (lab.Receiver, error) {
+		conn, err := pgx.Connect(ctx, dsn)
+		return misbehaving(func(ctx context.Context) (lab.Answer, error) {
+			_, err := conn.Exec(ctx, fmt.Sprintf("UPDATE webhook_receipt SET attempts = attempts WHERE attempts = -%d", n.Add(1)))
+			return lab.Done, err
+		}), err
+	})
+	writes := lab.Does("update nothing", func(ctx context.Context, r lab.Receiver) (lab.Answer, error) {
+		return r.Receive(ctx, lab.Delivery{})
+	})
+	e := b.Explore(t.Context(), lab.Exploration{Program: lab.Program{
+		Name: "literals", Law: "who updates nothing changes nothing",
+		Sessions: []lab.Actor{
+			{Name: "one", Does: []lab.Act{writes}}, {Name: "other", Does: []lab.Act{writes}},
+		},
+	}})
+	require.Equal(t, lab.VerdictValid, e.Verdict, "%v", e.Failures)
+	require.False(t, e.Reduced)
+	require.Equal(t, 2, e.Explored)
 }
 
 // Which of two waiters goes on first is a branch of the tree, and each is run.

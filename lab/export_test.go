@@ -11,7 +11,7 @@ import (
 
 // Footprint is what a text is taken to touch, in words, for tests.
 func Footprint(ctx context.Context, dsn, sql string, args ...string) (string, error) {
-	f, err := openFootprinter(ctx, dsn)
+	f, err := openFootprinter(ctx, Config{DSN: dsn})
 	if err != nil {
 		return "", err
 	}

@@ -60,8 +60,8 @@ type tableShape struct {
 	parents  []string // referenced by foreign keys
 }
 
-func openFootprinter(ctx context.Context, dsn string) (*footprinter, error) {
-	cfg, err := postgres.ParseConfig(dsn)
+func openFootprinter(ctx context.Context, c Config) (*footprinter, error) {
+	cfg, err := postgres.ParseConfig(c.DSN)
 	if err != nil {
 		return nil, fmt.Errorf("lab: footprints: %w", err)
 	}
@@ -71,12 +71,14 @@ func openFootprinter(ctx context.Context, dsn string) (*footprinter, error) {
 	} {
 		cfg.RuntimeParams[name] = value
 	}
+	c.Server.Near(cfg)
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("lab: footprints: %w", err)
 	}
-	return &footprinter{conn: conn, explained: map[string]shape{},
-		tables: map[string]*tableShape{}}, nil
+	f := &footprinter{conn: conn, explained: map[string]shape{}, tables: map[string]*tableShape{}}
+	f.begin()
+	return f, nil
 }
 
 // begin forgets what other explorations have taught.
@@ -113,7 +115,7 @@ func (f *footprinter) of(
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range c.Statements {
-		sh := f.shape(ctx, s.SQL)
+		sh := f.shape(ctx, s.SQL, plain)
 		e.all = e.all || sh.all
 		for _, p := range sh.parts {
 			a := p.bound(s, sh.oids, plain)
@@ -176,26 +178,39 @@ func value(v string, s toxiproxy.Statement, oids []uint32) (string, bool) {
 	return "", false
 }
 
-// shape explains a text once.
-func (f *footprinter) shape(ctx context.Context, sql string) *shape {
-	if s := f.shapes[sql]; s != nil {
+// shape explains a text once. Texts that differ only in what is peculiar to a run are one.
+func (f *footprinter) shape(ctx context.Context, sql string, plain func(string) string) *shape {
+	text := plain(sql)
+	if s := f.shapes[text]; s != nil {
 		return s
 	}
-	known, ok := f.explained[sql]
+	known, ok := f.explained[text]
 	if !ok {
 		known = shape{all: true}
 		if s, err := f.explain(ctx, sql); err == nil {
 			known = *s
+			known.stable(plain)
 		}
 		if ctx.Err() == nil {
-			f.explained[sql] = known
+			f.explained[text] = known
 		}
 	}
 	s := known
 	s.parts = slices.Clone(known.parts)
-	f.shapes[sql] = &s
+	f.shapes[text] = &s
 	f.noteScans(&s)
 	return &s
+}
+
+// stable takes what is peculiar to a run out of the constants of its text.
+func (s *shape) stable(plain func(string) string) {
+	for _, p := range s.parts {
+		for _, values := range p.keys {
+			for i, v := range values {
+				values[i] = plain(v)
+			}
+		}
+	}
 }
 
 func (f *footprinter) noteScans(s *shape) {
@@ -272,7 +287,7 @@ SELECT EXISTS (
 // checks is how often the locks of a text's transaction are compared with its footprint.
 const checks = 2
 
-// due says whether the locks that a text took are worth a look. Behind the end of its transaction
+// due says whether the locks that a text, as plain leaves it, took are worth a look. Behind the end of its transaction
 // they are gone, and with them all knowledge of what its triggers touched.
 func (f *footprinter) due(sql string, open bool) bool {
 	f.mu.Lock()

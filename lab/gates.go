@@ -82,6 +82,7 @@ func (g *gates) connect(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	c.Server.Near(cfg)
 	cfg.RuntimeParams["application_name"] = "webhooklab gates"
 	cfg.RuntimeParams["lock_timeout"] = fmt.Sprint(c.Bound.Milliseconds())
 	if g.conn, err = pgx.ConnectConfig(ctx, cfg); err != nil {

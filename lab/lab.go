@@ -45,7 +45,7 @@ type Lab struct {
 	kept     map[string]*Session
 
 	experience experience // of the steps of programs
-	runs       int        // of programs, so far
+	explored   int        // runs that its explorations have asked for
 	twins      []twin
 	alone      bool // there is no room for twins
 
@@ -76,7 +76,7 @@ func Open(ctx context.Context, cfg Config) (*Lab, error) {
 	if cfg.Bound == 0 {
 		cfg.Bound = 30 * time.Second
 	}
-	o, err := openObserver(ctx, cfg.DSN)
+	o, err := openObserver(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (l *Lab) restart() error {
 	}
 	l.down = false
 	l.observer.close()
-	o, err := openObserver(l.ctx, l.cfg.DSN)
+	o, err := openObserver(l.ctx, l.cfg)
 	if err == nil {
 		l.observer = o
 	}

@@ -22,9 +22,14 @@ type mailbox struct {
 	mu     sync.Mutex
 	queue  []happening
 	signal chan struct{}
+	timer  *time.Timer // of the one who waits
 }
 
-func newMailbox() *mailbox { return &mailbox{signal: make(chan struct{}, 1)} }
+func newMailbox() *mailbox {
+	m := &mailbox{signal: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
+	m.timer.Stop()
+	return m
+}
 
 func (m *mailbox) put(h happening) {
 	m.mu.Lock()
@@ -55,7 +60,8 @@ func (m *mailbox) wait(d time.Duration) bool {
 	if !m.empty() {
 		return true
 	}
-	t := time.NewTimer(d)
+	t := m.timer
+	t.Reset(d)
 	defer t.Stop()
 	for {
 		select {

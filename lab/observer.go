@@ -64,11 +64,12 @@ type observer struct {
 	conn *pgx.Conn
 }
 
-func openObserver(ctx context.Context, dsn string) (*observer, error) {
-	cfg, err := postgres.ParseConfig(dsn)
+func openObserver(ctx context.Context, c Config) (*observer, error) {
+	cfg, err := postgres.ParseConfig(c.DSN)
 	if err != nil {
 		return nil, fmt.Errorf("lab: observer: %w", err)
 	}
+	c.Server.Near(cfg)
 	cfg.RuntimeParams["application_name"] = "webhooklab observer"
 	// The same few questions again and again: none is worth being planned twice.
 	cfg.RuntimeParams["plan_cache_mode"] = "force_generic_plan"

@@ -52,7 +52,6 @@ type played struct {
 // playProgram runs one program once, as the driver says.
 func (l *Lab) playProgram(ctx context.Context, p Program, d driver) played {
 	began := time.Now()
-	l.runs++
 	l.begin(ctx, p.Law)
 	l.line("program %s\nlaw: %s\n", p.Name, p.Law)
 	done := played{run: l.run}

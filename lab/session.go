@@ -31,6 +31,7 @@ type Session struct {
 
 	mu       sync.Mutex
 	receiver Receiver // made by the first operation, in its own goroutine
+	todo     chan func()
 
 	outcomes []string // of the acts of a program, so far
 	active   bool     // an operation is in progress
@@ -118,9 +119,13 @@ func (l *Lab) open(name string, settings []Setting) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lab: the database's URL: %w", err)
 	}
+	upstream := u.Host
+	if l.cfg.Server != nil && l.cfg.Server.Socket() != "" {
+		upstream = l.cfg.Server.Socket()
+	}
 	s.wire, err = toxiproxy.Open(toxiproxy.Config{
 		Name:     name,
-		Upstream: u.Host,
+		Upstream: upstream,
 		Toxics:   l.cfg.Toxics,
 		Notify:   func(e toxiproxy.Event) { l.mail.put(happening{session: s, wire: e}) },
 	})
@@ -149,13 +154,27 @@ func (s *Session) start(what string, op func(context.Context) (Answer, error)) *
 	l.line("%s: %s", s.Name, what)
 	l.trace.does(s.Name, l.plain(what))
 	s.wire.Gate(true)
-	go func() {
+	s.work(func() {
 		a, err := guarded(ctx, op)
 		cancel()
 		l.mail.put(happening{session: s, ended: true, answer: a, err: err})
-	}()
+	})
 	l.settle(nil)
 	return s
+}
+
+// work has the session's own goroutine do something. It stays for the next time, with the stack that
+// it has grown.
+func (s *Session) work(do func()) {
+	if s.todo == nil {
+		s.todo = make(chan func(), 1)
+		go func() {
+			for do := range s.todo {
+				do()
+			}
+		}()
+	}
+	s.todo <- do
 }
 
 // guarded turns a panic of the system under test into an error: its sender learned nothing.
@@ -281,6 +300,10 @@ func (s *Session) close() {
 		c.Close()
 	}
 	_ = s.wire.Close()
+	if s.todo != nil {
+		close(s.todo)
+		s.todo = nil
+	}
 }
 
 // held is the lane whose command waits to be released, nil when there is none.

@@ -182,7 +182,8 @@ func (st *steering) check(ln *lane) {
 		return
 	}
 	for _, s := range last.command.Statements {
-		if !st.prints.due(s.SQL, ln.tx == 'T') {
+		text := st.lab.plain(s.SQL)
+		if !st.prints.due(text, ln.tx == 'T') {
 			continue
 		}
 		locked, err := st.lab.observer.locked(st.lab.ctx, ln.pid)
@@ -190,7 +191,7 @@ func (st *steering) check(ln *lane) {
 			st.lab.give(VerdictUnknown, "ask what is locked: %v", err)
 		}
 		known := append(append([]access(nil), st.wrote[ln]...), st.read[ln]...)
-		st.prints.widen(s.SQL, locked, known)
+		st.prints.widen(text, locked, known)
 	}
 }
 

@@ -169,8 +169,12 @@ func (t *tracer) did(session string, a Answer, err error) {
 // mark keeps a line of the transcript in which the lab tells what it did itself: "(server killed)",
 // "first: dies, held before COMMIT".
 func (t *tracer) mark(line string) {
+	if t.trace == nil || !strings.HasPrefix(line, "(") && !strings.Contains(line, ": dies, ") &&
+		!strings.Contains(line, ": leaves, ") {
+		return
+	}
 	own := markLine.FindStringSubmatch(line)
-	if t.trace == nil || own == nil {
+	if own == nil {
 		return
 	}
 	t.trace.Marks = append(t.trace.Marks, TracedMark{

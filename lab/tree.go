@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strconv"
 	"sync"
 )
 
@@ -40,7 +41,7 @@ type node struct {
 	options  []Step // what can go on, the default first; nil: not seen yet
 	sleep    map[Step]effect
 	done     map[Step]effect
-	children map[string]*node
+	children map[edgeKey]*node
 }
 
 // An edge is a step, the wakings that followed it, and where everybody stood then.
@@ -50,7 +51,19 @@ type edge struct {
 	label string
 }
 
-func (e edge) key() string { return fmt.Sprint(e.step, e.wakes, e.label) }
+// An edgeKey tells edges of one node apart.
+type edgeKey struct {
+	step         Step
+	wakes, label string
+}
+
+func (e edge) key() edgeKey {
+	key := edgeKey{step: e.step, label: e.label}
+	for _, place := range e.wakes {
+		key.wakes += strconv.Itoa(place) + " "
+	}
+	return key
+}
 
 // A branch is an edge that was not taken yet.
 type branch struct {
@@ -88,7 +101,7 @@ func newTree(reduced bool, shard, shards int) *tree {
 
 func newNode(parent *node, via edge) *node {
 	n := &node{parent: parent, via: via, sleep: map[Step]effect{}, done: map[Step]effect{},
-		children: map[string]*node{}}
+		children: map[edgeKey]*node{}}
 	if parent != nil {
 		n.depth, n.last = parent.depth+1, via.step.Session
 		n.foreign = parent.foreign
