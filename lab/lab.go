@@ -38,6 +38,7 @@ type Lab struct {
 	cfg      Config
 	ctx      context.Context
 	observer *observer
+	cleaner  *observer // opened by the first Reset
 	mail     *mailbox
 	printer  *footprinter // opened by the first reduced exploration
 	prints   *footprinter // the same while it is wanted
@@ -96,6 +97,7 @@ func (l *Lab) Close() {
 	}
 	l.sessions, l.kept = nil, nil
 	l.observer.close()
+	l.closeCleaner()
 	l.closePrints()
 	l.parted()
 	if l.gates != nil {
@@ -136,8 +138,29 @@ func (l *Lab) begin(ctx context.Context, law string) {
 	if l.cfg.Reset == "" {
 		return
 	}
-	if err := l.Exec(ctx, l.cfg.Reset); err != nil {
+	if err := l.reset(ctx); err != nil {
 		l.blame(VerdictUnknown, "reset the database: %v", err)
+	}
+}
+
+// reset runs Config.Reset, on a connection of its own: how it gets past the tables' triggers may cost
+// a connection the plans that it has kept.
+func (l *Lab) reset(ctx context.Context) error {
+	if l.cleaner == nil || l.cleaner.conn.IsClosed() {
+		c, err := openObserver(ctx, l.cfg)
+		if err != nil {
+			return err
+		}
+		l.cleaner = c
+	}
+	_, err := l.cleaner.conn.Exec(ctx, l.cfg.Reset)
+	return err
+}
+
+func (l *Lab) closeCleaner() {
+	if l.cleaner != nil {
+		l.cleaner.close()
+		l.cleaner = nil
 	}
 }
 
@@ -191,6 +214,7 @@ func (l *Lab) Down() {
 	}
 	clear(l.kept)
 	l.closePrints()
+	l.closeCleaner()
 	l.fallen()
 }
 

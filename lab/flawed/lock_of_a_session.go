@@ -13,7 +13,7 @@ import (
 // it stays, and every copy waits for it until somebody restarts the pool.
 var LockOfASession = with(func(s *steps) {
 	s.receive = func(ctx context.Context, r *receiver, d lab.Delivery) (a lab.Answer, err error) {
-		const bounded = `SELECT set_config('lock_timeout', '3s', false), pg_advisory_lock`
+		const bounded = `SELECT set_config('lock_timeout', '300ms', false), pg_advisory_lock`
 		const key = `(hashtextextended($1 || ' ' || $2, 0))`
 		err = pgx.BeginTxFunc(ctx, r.pool, readCommitted, func(tx pgx.Tx) error {
 			_, err := r.pool.Exec(ctx, bounded+key, d.Source, d.EventID)
