@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,7 +18,7 @@ type Exploration struct {
 	Samples int           // random schedules once the budget is spent
 	First   []Schedule    // what failed before goes first
 	Gated   bool          // statements are stopped inside PostgreSQL too, before each row they write
-	Audit   bool          // run each schedule twice and name what varied
+	Audit   int           // run each schedule so many times more and name what varied
 	Stop    int           // after so many failures; 0: 5
 
 	Shard, Shards int // shard 1 … Shards; 0 is the whole
@@ -46,6 +47,8 @@ type Explored struct {
 	Outcomes map[string]int // answers → schedules
 	States   map[string]int // answers and what was left in the tables → schedules
 	Failures []Failure
+	Audited  int      // schedules run once more by an audit
+	Outrun   int      // … of which PostgreSQL made a choice first, so that they were run again
 	Varied   []string // what an audit saw differ
 	Elapsed  time.Duration
 }
@@ -80,6 +83,8 @@ type explorer struct {
 	began time.Time
 	told  time.Time
 	steps map[string]int // most steps that a session has needed
+
+	outrun atomic.Int64
 }
 
 // A leaf is one schedule that has run and waits for its judgement.
@@ -87,8 +92,8 @@ type leaf struct {
 	played
 	lab      *Lab // that played it
 	schedule Schedule
-	again    *leaf // the same schedule once more, for an audit
-	judged   bool  // by the laws, and its state is read
+	again    []*leaf // the same schedule once more, for an audit
+	judged   bool    // by the laws, and its state is read
 	state    string
 }
 
@@ -269,13 +274,32 @@ func (x *explorer) play(ctx context.Context, l *Lab, d driver) leaf {
 	if l.cfg.Reset != "" {
 		l.judgeRuns(ctx, p.Law, []*leaf{&lf})
 	}
-	if x.want.Audit && !lf.cut {
-		again := l.leaf(ctx, p, &follower{steps: slices.Clone(lf.schedule.Steps)})
-		again.cut = true // not counted
-		again.judged = l.cfg.Reset != ""
-		lf.again = &again
+	for range x.want.Audit {
+		if lf.cut || ctx.Err() != nil {
+			break
+		}
+		lf.again = append(lf.again, x.repeat(ctx, l, lf.schedule))
 	}
 	return lf
+}
+
+// repeat plays a schedule once more. Where PostgreSQL was faster with a choice that the schedule makes
+// for it, that is no run of this schedule, and it is tried again.
+func (x *explorer) repeat(ctx context.Context, l *Lab, s Schedule) *leaf {
+	for try := 1; ; try++ {
+		f := &follower{steps: slices.Clone(s.Steps)}
+		again := l.leaf(ctx, x.want.Program, f)
+		if f.outrun && try < maxTries {
+			x.outrun.Add(1)
+			continue
+		}
+		again.cut = true // not counted
+		if l.cfg.Reset != "" {
+			l.judgeRuns(ctx, x.want.Program.Law, []*leaf{&again})
+		}
+		again.report.Trace = nil // there may be thousands
+		return &again
+	}
 }
 
 // leaf is one program, played and held against the answers that it allows.
@@ -296,9 +320,7 @@ func (x *explorer) enter(ctx context.Context, lf *leaf) {
 	x.done.Gates += lf.report.Gates
 	x.count(lf.schedule)
 	x.batch = append(x.batch, lf)
-	if lf.again != nil {
-		x.audit(lf)
-	}
+	x.audit(lf)
 	if len(x.batch) >= x.batchSize() || lf.report.Verdict != VerdictValid {
 		x.judge(ctx)
 	}
@@ -354,6 +376,7 @@ func (x *explorer) finished(ctx context.Context) Explored {
 	if ctx.Err() != nil {
 		return x.unknown("the exploration was interrupted: %v", context.Cause(ctx))
 	}
+	d.Outrun = int(x.outrun.Load())
 	d.Pruned, d.Choices = x.tree.pruned, x.tree.choices
 	d.Orders = orders(x.steps)
 	for _, f := range d.Failures {

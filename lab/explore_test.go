@@ -195,7 +195,7 @@ func (m misbehaving) Receive(ctx context.Context, _ lab.Delivery) (lab.Answer, e
 func TestVictimsAreABranch(t *testing.T) {
 	b := explorer(t, scenarios.Snapshots)
 	p := of(t, "outside_writer")
-	first := b.Explore(t.Context(), lab.Exploration{Program: p, Whole: true, Audit: true})
+	first := b.Explore(t.Context(), lab.Exploration{Program: p, Whole: true, Audit: 1})
 	require.Empty(t, first.Varied)
 	require.Equal(t, 4, first.Choices, "each is run into once for either victim")
 	for range 5 {

@@ -36,7 +36,7 @@ func TestRowsComeInEveryOrder(t *testing.T) {
 	p := twoCopies
 	p.Answers = nil
 	e := b.Explore(t.Context(), lab.Exploration{
-		Program: p, Gated: true, Whole: true, Audit: true, Stop: 1000}) // the law once is broken
+		Program: p, Gated: true, Whole: true, Audit: 1, Stop: 1000}) // the law once is broken
 	require.Equal(t, 70, e.Explored)
 	require.Equal(t, e.Orders.Int64(), int64(e.Explored))
 	require.Empty(t, e.Varied)
@@ -141,7 +141,7 @@ UPDATE state SET revision = revision + 1
 			{Name: "back", Does: []lab.Act{crosswise("b", "a")}},
 		},
 	}
-	e := b.Explore(t.Context(), lab.Exploration{Program: p, Gated: true, Whole: true, Audit: true})
+	e := b.Explore(t.Context(), lab.Exploration{Program: p, Gated: true, Whole: true, Audit: 1})
 	require.Equal(t, lab.VerdictValid.String(), e.Verdict.String(), e.Failures)
 	require.Len(t, e.Outcomes, 3, "with each of them as the victim")
 	require.Empty(t, e.Varied)

@@ -13,6 +13,8 @@ type follower struct {
 	steps []Step
 	taken int
 	nofit string // why it can't be followed any more
+
+	outrun bool // because PostgreSQL has made a choice of its own before it could be made for it
 }
 
 func (f *follower) next(at position) (Step, bool) {
@@ -22,6 +24,7 @@ func (f *follower) next(at position) (Step, bool) {
 	want := f.steps[0]
 	if want.Kind == StepWake || want.Kind == StepDies {
 		f.nofit = fmt.Sprintf("step %d is %s, but PostgreSQL had nobody to choose from", f.taken+1, want)
+		f.outrun = true
 		return Step{}, true
 	}
 	i := slices.IndexFunc(at.enabled, want.fits)
@@ -76,18 +79,23 @@ type Replayed struct {
 	Ended  bool     // it was followed until the program ended, and steps were left over
 }
 
-// Replay runs one schedule of a program again and judges it.
+// Replay runs one schedule of a program again and judges it. Where PostgreSQL is faster with a choice
+// that the schedule makes for it, it is tried again, some times.
 func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
 	if s.cuts() && !s.Gated { // a cell of a sweep
 		return l.replayCut(ctx, p, s)
 	}
-	f := &follower{steps: s.Steps}
 	before := l.gated()
 	if err := l.placeGates(ctx, s.Gated); err != nil {
 		return Replayed{Report: unknown(p, err)}
 	}
 	defer func() { l.gates.again(before) }()
+	f := &follower{steps: s.Steps}
 	lf := l.leaf(ctx, p, f)
+	for try := 1; f.outrun && try < maxTries; try++ {
+		f = &follower{steps: s.Steps}
+		lf = l.leaf(ctx, p, f)
+	}
 	l.judgeRuns(ctx, p.Law, []*leaf{&lf})
 	r := Replayed{Report: lf.report, Ran: lf.schedule, Ended: f.ended()}
 	r.NoFit = f.nofit // which ended may have set
@@ -116,12 +124,16 @@ func (x *explorer) again(ctx context.Context) {
 	}
 }
 
-// audit keeps what differs between a run and the same once more.
+// audit keeps what differs between a run and the same once more: its transcript, its verdict.
 func (x *explorer) audit(lf *leaf) {
-	if first, again := lf.report.Transcript, lf.again.report.Transcript; again != first {
-		x.done.Varied = append(x.done.Varied, lf.schedule.String()+"\n"+difference(first, again))
+	for _, again := range lf.again {
+		if text := difference(lf.report.Transcript, again.report.Transcript); text != "" {
+			x.done.Varied = append(x.done.Varied, lf.schedule.String()+"\n"+text)
+		}
+		x.done.Audited++
+		x.batch = append(x.batch, again)
 	}
-	x.batch = append(x.batch, lf.again)
+	lf.again = nil
 }
 
 // difference shows the first line in which two transcripts part.

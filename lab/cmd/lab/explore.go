@@ -69,13 +69,16 @@ func parseExploring(args []string) (e exploring, err error) {
 	f.IntVar(&e.want.Stop, "stop", 0, "")
 	f.BoolVar(&e.want.Whole, "whole", false, "")
 	f.BoolVar(&e.want.Gated, "gated", false, "")
-	f.BoolVar(&e.want.Audit, "audit", false, "")
+	audit := f.Bool("audit", false, "")
 	f.BoolVar(&e.json, "json", false, "")
 	if err = f.Parse(args); err != nil {
 		return e, err
 	}
 	if f.NArg() > 0 {
 		return e, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	}
+	if *audit {
+		e.want.Audit = 1
 	}
 	if e.subject, err = subjectOf(*receiver, *command); err != nil {
 		return e, err
