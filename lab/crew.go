@@ -7,16 +7,18 @@ import (
 	"time"
 )
 
-// A crew is the labs that explore a tree side by side, each on a database of its own, so that no
-// run can stand in another's way.
+// A crew is the labs that share the runs of an exploration or a sweep, each on a database of its own,
+// so that no run can stand in another's way.
 //
-// What comes of an exploration does not depend on how many they are, nor on who is faster: runs are
-// chosen with up to lookahead others under way, and entered in the order in which they were chosen.
+// What comes of it does not depend on how many they are, nor on who is faster: runs are chosen with
+// up to lookahead others under way, and entered in the order in which they were chosen.
 type crew struct {
-	labs []*Lab
-	jobs chan *job
-	late []*job // sent and not begun: a lab that is alone begins when it is waited for
-	work sync.WaitGroup
+	labs    []*Lab
+	prepare func(*Lab) error // of everybody who joins the first
+	alone   bool             // nobody may join
+	jobs    chan *job
+	late    []*job // sent and not begun: a lab that is alone begins when it is waited for
+	work    sync.WaitGroup
 }
 
 // lookahead is how many runs are chosen before the first of them is entered.
@@ -24,10 +26,13 @@ const lookahead = 4
 
 // A job is one run that somebody of the crew plays.
 type job struct {
-	play func(*Lab) leaf
-	walk *walk // nil: not of the tree
+	play func(*Lab)
 	done chan struct{}
-	leaf leaf
+}
+
+func (j *job) do(l *Lab) {
+	j.play(l)
+	close(j.done)
 }
 
 // A twin is a lab that others borrow, with what removes its database.
@@ -36,8 +41,8 @@ type twin struct {
 	drop func(context.Context) error
 }
 
-// parted closes the labs that explorations were shared with. A database that can't be dropped goes
-// with its server, or at the next start on it.
+// parted closes the labs that runs were shared with. A database that can't be dropped goes with its
+// server, or at the next start on it.
 func (l *Lab) parted() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -49,14 +54,14 @@ func (l *Lab) parted() {
 }
 
 // seasoned is how many runs a lab has behind it before others join it: a database and its
-// connections cost as much as some dozens.
-const seasoned = 100
+// connections cost as much as some dozens. A cell of a sweep counts for perCell of them.
+const seasoned, perCell = 100, 10
 
-// gather makes the crew of one exploration.
-func (l *Lab) gather(ctx context.Context, want Exploration) *crew {
-	c := &crew{labs: []*Lab{l}, jobs: make(chan *job, lookahead)}
+// gather makes the crew of one exploration or sweep. It works until it is dismissed.
+func (l *Lab) gather(prepare func(*Lab) error) *crew {
+	c := &crew{labs: []*Lab{l}, prepare: prepare, jobs: make(chan *job, lookahead)}
 	for _, t := range l.twins {
-		c.join(ctx, l, t.lab, want)
+		c.join(t.lab)
 	}
 	if len(c.labs) > 1 {
 		c.serve(l)
@@ -65,11 +70,10 @@ func (l *Lab) gather(ctx context.Context, want Exploration) *crew {
 }
 
 // join takes one more lab in, if it can do what is wanted.
-func (c *crew) join(ctx context.Context, first, twin *Lab, want Exploration) {
-	if twin.placeGates(ctx, want.Gated) != nil {
+func (c *crew) join(twin *Lab) {
+	if c.prepare(twin) != nil {
 		return // what is wrong shows where it is judged
 	}
-	twin.prints = first.prints
 	c.labs = append(c.labs, twin)
 	c.serve(twin)
 }
@@ -82,25 +86,22 @@ func (c *crew) serve(l *Lab) {
 	})
 }
 
-func (j *job) do(l *Lab) {
-	j.leaf = j.play(l)
-	close(j.done)
-}
-
 // grow opens the labs that are worth it by now. A server that has no room for more is none the worse
 // explored by one.
-func (c *crew) grow(ctx context.Context, l *Lab, want Exploration) {
-	if l.cfg.Twin == nil || l.explored < seasoned || len(c.labs) > 1 || l.alone {
+func (c *crew) grow(ctx context.Context) {
+	l := c.labs[0]
+	if len(c.labs) > 1 || c.alone || l.cfg.Twin == nil || l.explored < seasoned {
 		return
 	}
 	for range min(runtime.NumCPU()+1, lookahead) - 1 {
 		other, drop, err := l.cfg.Twin(ctx)
 		if err != nil {
-			l.alone = true
+			l.cfg.Twin = nil
 			break
 		}
+		other.cfg.New = l.cfg.New // of a sweep, it may be another one meanwhile
 		l.twins = append(l.twins, twin{other, drop})
-		c.join(ctx, l, other, want)
+		c.join(other)
 	}
 	if len(c.labs) == 1 {
 		return
@@ -113,8 +114,8 @@ func (c *crew) grow(ctx context.Context, l *Lab, want Exploration) {
 }
 
 // send has a run played, at the latest when it is waited for.
-func (c *crew) send(j *job) *job {
-	j.done = make(chan struct{})
+func (c *crew) send(play func(*Lab)) *job {
+	j := &job{play: play, done: make(chan struct{})}
 	if len(c.labs) > 1 {
 		c.jobs <- j
 	} else {
@@ -132,20 +133,17 @@ func (c *crew) wait(j *job) {
 	<-j.done
 }
 
-// rest returns when nobody plays any more.
-func (c *crew) rest(sent []*job) {
-	for _, j := range sent {
-		if len(c.late) == 0 {
-			<-j.done
-		}
+// drop is wait for a job that is of no interest any more: it need not be begun.
+func (c *crew) drop(j *job) {
+	if len(c.late) > 0 {
+		c.late = c.late[1:]
+		return
 	}
+	<-j.done
 }
 
-// dismiss ends what the crew does in this exploration.
+// dismiss returns when nobody plays any more. What was not begun is left.
 func (c *crew) dismiss() {
 	close(c.jobs)
 	c.work.Wait()
-	for _, twin := range c.labs[1:] {
-		twin.prints = nil
-	}
 }

@@ -77,7 +77,7 @@ type explorer struct {
 	want  Exploration
 	crew  *crew
 	tree  *tree
-	sent  []*job // chosen and not entered, the oldest first
+	sent  []*run // chosen and not entered, the oldest first
 	done  Explored
 	batch []*leaf
 	began time.Time
@@ -104,13 +104,15 @@ func (l *Lab) Explore(ctx context.Context, want Exploration) Explored {
 	if err := l.openPrints(ctx, want); err != nil {
 		return x.unknown("%v", err)
 	}
-	defer func() { l.prints = nil }()
 	if err := l.placeGates(ctx, want.Gated); err != nil {
 		return x.unknown("%v", err)
 	}
 	x.again(ctx)
-	x.crew = l.gather(ctx, want)
-	defer x.crew.dismiss()
+	x.crew = l.gather(func(twin *Lab) error {
+		twin.prints = l.prints
+		return twin.placeGates(ctx, want.Gated)
+	})
+	defer x.disband()
 	x.systematic(ctx)
 	x.random(ctx)
 	x.judge(ctx)
@@ -157,11 +159,11 @@ func (x *explorer) systematic(ctx context.Context) {
 	x.plant()
 	for {
 		x.choose(ctx)
-		j := x.oldest()
-		if j == nil {
+		r := x.oldest()
+		if r == nil {
 			return
 		}
-		x.enterWalk(ctx, j)
+		x.enterWalk(ctx, r)
 		if p := x.lab.prints; p != nil && p.hasLearned() {
 			x.restart()
 		}
@@ -170,7 +172,7 @@ func (x *explorer) systematic(ctx context.Context) {
 
 // choose sends runs out until enough are under way.
 func (x *explorer) choose(ctx context.Context) {
-	x.crew.grow(ctx, x.lab, x.want)
+	x.crew.grow(ctx)
 	for len(x.sent) < lookahead && !x.enough(ctx) {
 		b, more := x.tree.pop(x.busy())
 		if !more {
@@ -184,34 +186,59 @@ func (x *explorer) choose(ctx context.Context) {
 // busy are the nodes of which a branch is being explored.
 func (x *explorer) busy() map[*node]bool {
 	nodes := map[*node]bool{}
-	for _, j := range x.sent {
-		nodes[j.walk.from.from] = true
+	for _, r := range x.sent {
+		nodes[r.walk.from.from] = true
 	}
 	return nodes
 }
 
+// A run is a schedule that is being played.
+type run struct {
+	job  *job
+	walk *walk // nil: it is none of the tree's
+	leaf leaf
+}
+
 func (x *explorer) send(ctx context.Context, d driver, w *walk) {
-	j := &job{walk: w, play: func(l *Lab) leaf { return x.play(ctx, l, d) }}
-	x.sent = append(x.sent, x.crew.send(j))
+	r := &run{walk: w}
+	r.job = x.crew.send(func(l *Lab) { r.leaf = x.play(ctx, l, d) })
+	x.sent = append(x.sent, r)
 	x.lab.explored++
 }
 
 // oldest is the first run that was sent, once it is over; nil when there is none.
-func (x *explorer) oldest() *job {
+func (x *explorer) oldest() *run {
 	if len(x.sent) == 0 {
 		return nil
 	}
-	j := x.sent[0]
-	x.crew.wait(j)
+	r := x.sent[0]
+	x.crew.wait(r.job)
 	x.sent = x.sent[1:]
-	return j
+	return r
+}
+
+// rest returns when nobody plays any more.
+func (x *explorer) rest() {
+	for _, r := range x.sent {
+		if len(x.crew.labs) > 1 {
+			<-r.job.done
+		}
+	}
+}
+
+// disband ends the crew, whose labs have no use for footprints any more.
+func (x *explorer) disband() {
+	x.crew.dismiss()
+	for _, l := range x.crew.labs {
+		l.prints = nil
+	}
 }
 
 // enterWalk enters a run of the tree.
-func (x *explorer) enterWalk(ctx context.Context, j *job) {
-	w, b := j.walk, j.walk.from
+func (x *explorer) enterWalk(ctx context.Context, r *run) {
+	w, b := r.walk, r.walk.from
 	x.tree.enter(w.found)
-	x.run(ctx, w, &j.leaf)
+	x.run(ctx, w, &r.leaf)
 	switch {
 	case !w.lost:
 	case b.tries < maxTries:

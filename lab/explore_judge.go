@@ -39,7 +39,7 @@ func (x *explorer) demand(ctx context.Context, batch []*leaf) {
 	if len(mine) == 0 {
 		return
 	}
-	x.crew.rest(x.sent)
+	x.rest()
 	var judges sync.WaitGroup
 	for l, leaves := range mine {
 		judges.Go(func() { l.judgeRuns(ctx, x.want.Program.Law, leaves) })

@@ -48,7 +48,6 @@ type Lab struct {
 	experience experience // of the steps of programs
 	explored   int        // runs that its explorations have asked for
 	twins      []twin
-	alone      bool // there is no room for twins
 
 	// of the run in progress
 	law        string

@@ -70,11 +70,11 @@ func (x *explorer) random(ctx context.Context) {
 			len(x.done.Failures) < x.want.Stop; drawn++ {
 			x.send(ctx, newSampler(r, x.want.Program, k), nil)
 		}
-		j := x.oldest()
-		if j == nil {
+		r := x.oldest()
+		if r == nil {
 			break
 		}
-		x.enter(ctx, &j.leaf)
+		x.enter(ctx, &r.leaf)
 		x.done.Sampled++
 	}
 	x.done.Bound = bound(len(x.want.Program.Sessions), k, x.done.Sampled)

@@ -93,6 +93,7 @@ type sweep struct {
 	want  Sweeping
 	clean clean
 	done  Swept
+	crew  *crew
 
 	broken bool // a law, and that is enough
 }
@@ -119,6 +120,9 @@ func (l *Lab) Sweep(ctx context.Context, want Sweeping) Swept {
 			w.unknown("%v", err)
 		}
 	}
+	w.crew = l.gather(func(*Lab) error { return nil })
+	defer w.crew.dismiss()
+	w.crew.alone = slices.ContainsFunc(w.want.Faults, Fault.killsServer)
 	switch {
 	case w.done.Verdict == VerdictUnknown:
 	case len(want.Program.Sessions) > 2 || len(want.Program.Sessions) == 0:
@@ -180,9 +184,9 @@ func (w *sweep) places(ctx context.Context) {
 			cuts = append(cuts, f)
 		}
 	}
-	w.each(ctx, first, cells)
-	w.each(ctx, cuts, cells)
-	w.asProcess(func() { w.each(ctx, killed, cells) })
+	w.each(ctx, first, cells, 1)
+	w.each(ctx, cuts, cells, lookahead)
+	w.asProcess(func() { w.each(ctx, killed, cells, lookahead) })
 	for place := range w.clean.points {
 		for _, f := range w.want.Faults {
 			if c, ok := cells[cutAt{place + 1, f}]; ok {
@@ -200,30 +204,72 @@ type cutAt struct {
 
 func (f Fault) killsReceiver() bool { return f.Kind == ReceiverKilled }
 
-// each cuts at the 1st command, the 2nd, … until there is none left to cut.
-func (w *sweep) each(ctx context.Context, faults []Fault, cells map[cutAt]Cell) {
-	if len(faults) == 0 || w.broken {
-		return
+// A strike is a cell that is being played.
+type strike struct {
+	at      cutAt
+	job     *job
+	cell    Cell
+	reached bool
+}
+
+// strike has a cell played, by this lab itself unless it may be shared.
+func (w *sweep) strike(ctx context.Context, at cutAt, shared bool) *strike {
+	s := &strike{at: at}
+	play := func(l *Lab) { s.cell, s.reached = w.cell(ctx, l, at) }
+	if shared {
+		w.lab.explored += perCell
+		w.crew.grow(ctx)
+		s.job = w.crew.send(play)
+	} else {
+		play(w.lab)
 	}
+	return s
+}
+
+// each cuts at the 1st command, the 2nd, … until there is none left to cut, with so many cells under
+// way.
+func (w *sweep) each(ctx context.Context, faults []Fault, cells map[cutAt]Cell, ahead int) {
+	var all []cutAt
 	for place := range w.clean.points {
 		for _, f := range faults {
-			c, reached := w.cell(ctx, cutAt{place + 1, f})
-			if ctx.Err() != nil {
-				return
-			}
-			if !reached {
-				c.doubt("the program ended before it came to this command")
-			}
-			if w.keep(cells, cutAt{place + 1, f}, c); w.broken {
-				return
-			}
+			all = append(all, cutAt{place + 1, f})
 		}
 	}
-	beyond := cutAt{len(w.clean.points) + 1, faults[0]}
-	if beyond.fault.killsServer() {
+	var sent []*strike
+	for len(all)+len(sent) > 0 && !w.broken && ctx.Err() == nil {
+		for len(sent) < ahead && len(all) > 0 {
+			sent = append(sent, w.strike(ctx, all[0], ahead > 1))
+			all = all[1:]
+		}
+		s := sent[0]
+		sent = sent[1:]
+		w.await(s)
+		if !s.reached && ctx.Err() == nil {
+			s.cell.doubt("the program ended before it came to this command")
+		}
+		if ctx.Err() == nil {
+			w.keep(cells, s.at, s.cell)
+		}
+	}
+	for _, s := range sent {
+		w.crew.drop(s.job)
+	}
+	w.beyond(ctx, faults)
+}
+
+func (w *sweep) await(s *strike) {
+	if s.job != nil {
+		w.crew.wait(s.job)
+	}
+}
+
+// beyond looks for a command that the run without faults did not have.
+func (w *sweep) beyond(ctx context.Context, faults []Fault) {
+	if len(faults) == 0 || w.broken || ctx.Err() != nil || faults[0].killsServer() {
 		return
 	}
-	if c, reached := w.cell(ctx, beyond); reached && ctx.Err() == nil {
+	at := cutAt{len(w.clean.points) + 1, faults[0]}
+	if c, reached := w.cell(ctx, w.lab, at); reached && ctx.Err() == nil {
 		w.unknown("there was a command more than in the run without faults: %s", c.Command)
 	}
 }
@@ -240,19 +286,22 @@ func (f Fault) killsServer() bool { return f.Kind == ServerKilled || f.Kind == S
 
 // asProcess has the receiver run as a process of its own meanwhile.
 func (w *sweep) asProcess(run func()) {
-	l := w.lab
 	if w.want.Process == nil { // it is told of each that it can't be
 		run()
 		return
 	}
-	own := l.cfg.New
-	l.dismiss("")
-	l.cfg.New = w.want.Process
-	defer func() {
-		l.dismiss("")
-		l.cfg.New = own
-	}()
+	own := w.lab.cfg.New
+	w.runs(w.want.Process)
+	defer w.runs(own)
 	run()
+}
+
+// runs gives everybody another receiver. Whoever joins later than this has it from the start.
+func (w *sweep) runs(r NewReceiver) {
+	for _, l := range w.crew.labs {
+		l.dismiss("")
+		l.cfg.New = r
+	}
 }
 
 // placeGatesFor places gates that stay open until a statement is to be cancelled at one.

@@ -57,18 +57,18 @@ func (c *Cell) accuse(v Verdict, law, text string) {
 }
 
 // cell runs one cell. It is not reached when the program ended before the place.
-func (w *sweep) cell(ctx context.Context, cut cutAt) (c Cell, reached bool) {
+func (w *sweep) cell(ctx context.Context, l *Lab, cut cutAt) (c Cell, reached bool) {
 	if cut.fault.killsReceiver() {
-		defer w.lab.dismiss(redelivery) // whoever comes again finds a process started anew
+		defer l.dismiss(redelivery) // whoever comes again finds a process started anew
 	}
-	d := &cutter{lab: w.lab, cut: cut}
-	h := &healer{lab: w.lab, want: w.want, answers: w.clean.answers}
-	done, state := w.lab.playHealed(ctx, w.want.Program, d, h)
-	c = w.lab.told(cut, d.at, w.want.Program, done)
+	d := &cutter{lab: l, cut: cut}
+	h := &healer{lab: l, want: w.want, answers: w.clean.answers}
+	done, state := l.playHealed(ctx, w.want.Program, d, h)
+	c = l.told(cut, d.at, w.want.Program, done)
 	if !d.reached {
 		return c, false
 	}
-	w.lab.hindsight(&c, &d.what)
+	l.hindsight(&c, &d.what)
 	c.judge(verdictOf{w.clean, d, h, state})
 	return c, true
 }

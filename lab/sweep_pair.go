@@ -46,22 +46,32 @@ func (w *sweep) pair(ctx context.Context, place int) {
 }
 
 // standing strikes by each fault while the second session stands there.
-func (w *sweep) standing(ctx context.Context, place, stand int, ahead bool) (came where) {
-	for i, f := range w.want.Faults {
-		var c *Cell
-		c, came = w.stands(ctx, cutAt{place, f}, stand, ahead)
-		if c == nil {
-			return came
-		}
-		w.enter(*c)
-		if c.None == "" || i > 0 {
-			continue
-		}
-		for _, f := range w.want.Faults[1:] { // nothing was struck yet, so it is no other with those
+func (w *sweep) standing(ctx context.Context, place, stand int, ahead bool) where {
+	first, others := w.want.Faults[0], w.want.Faults[1:]
+	c, came := w.stands(ctx, w.lab, cutAt{place, first}, stand, ahead)
+	if c == nil {
+		return came
+	}
+	w.enter(*c)
+	if c.None != "" { // nothing was struck yet, so it is no other with the others
+		for _, f := range others {
 			c.Fault = f
 			w.enter(*c)
 		}
 		return came
+	}
+	w.lab.explored += perCell
+	w.crew.grow(ctx)
+	cells, jobs := make([]*Cell, len(others)), make([]*job, len(others))
+	for i, f := range others {
+		jobs[i] = w.crew.send(func(l *Lab) {
+			cells[i], _ = w.stands(ctx, l, cutAt{place, f}, stand, ahead)
+		})
+	}
+	for i, j := range jobs {
+		if w.crew.wait(j); cells[i] != nil {
+			w.enter(*cells[i])
+		}
 	}
 	return came
 }
@@ -84,12 +94,14 @@ const (
 )
 
 // stands runs one cell; nil when the second session never came that far.
-func (w *sweep) stands(ctx context.Context, cut cutAt, stand int, ahead bool) (*Cell, where) {
+func (w *sweep) stands(
+	ctx context.Context, l *Lab, cut cutAt, stand int, ahead bool,
+) (*Cell, where) {
 	all := w.want.Program.Sessions
-	d := &pairCutter{lab: w.lab, cut: cut, stand: stand, ahead: ahead,
+	d := &pairCutter{lab: l, cut: cut, stand: stand, ahead: ahead,
 		first: all[0].Name, second: all[1].Name, cutActs: len(all[0].Does)}
-	h := &healer{lab: w.lab, want: w.want, answers: w.clean.answers}
-	done, state := w.lab.playHealed(ctx, w.want.Program, d, h)
+	h := &healer{lab: l, want: w.want, answers: w.clean.answers}
+	done, state := l.playHealed(ctx, w.want.Program, d, h)
 	if !d.done && d.barred == "" && d.came != past && done.report.Verdict == VerdictValid {
 		d.barred = endedBefore // both have
 	}
@@ -99,7 +111,7 @@ func (w *sweep) stands(ctx context.Context, cut cutAt, stand int, ahead bool) (*
 	case d.barred == endedBefore && !ahead:
 		return nil, waits // with the second ahead it may have more to do
 	}
-	c := w.lab.told(cut, d.at, w.want.Program, done)
+	c := l.told(cut, d.at, w.want.Program, done)
 	c.Other = d.other
 	switch {
 	case d.barred != "":
@@ -109,9 +121,9 @@ func (w *sweep) stands(ctx context.Context, cut cutAt, stand int, ahead bool) (*
 	case c.Verdict == VerdictNotRun:
 		c.judge(verdictOf{})
 	case c.Verdict == VerdictValid || c.Verdict == VerdictInvalid:
-		w.lab.hindsight(&c, &d.what)
+		l.hindsight(&c, &d.what)
 		c.judgePair(d, h)
-		c.leaves(w.lab.cfg.State, w.clean.state, state)
+		c.leaves(l.cfg.State, w.clean.state, state)
 	}
 	return &c, d.came
 }

@@ -127,7 +127,7 @@ func (s subject) heard(
 	k := s.row()
 	t := &trial{subject: s, short: want.Short, seed: want.Seed}
 	o := s.options
-	o.Seed = want.Seed
+	o.Seed, o.Alone = want.Seed, true
 	var err error
 	for _, open := range []struct {
 		bench **Bench

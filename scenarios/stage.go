@@ -24,6 +24,7 @@ type Options struct {
 	Seed     uint64
 	Bound    time.Duration // of one step, as lab.Config has it
 	Rows     bool          // the trace of each run has the rows after each commit
+	Alone    bool          // long explorations and sweeps open no more labs: others keep the machine busy
 }
 
 // A Stage is where scenarios are played: a disposable server, and a second, durable one for those
@@ -103,7 +104,7 @@ func (s *Stage) Bench(
 		Laws: slices.Concat(suite.Laws, suite.Audited), Reset: suite.Reset, Seed: o.Seed,
 		Bound: o.Bound, Rows: o.Rows,
 	}
-	b.Lab, b.Database, err = onClone(ctx, template, o.Alter, config)
+	b.Lab, b.Database, err = onClone(ctx, template, o, config)
 	if err != nil {
 		return nil, err
 	}
@@ -112,22 +113,24 @@ func (s *Stage) Bench(
 
 // onClone opens a lab on a clone of its own, which can do so again.
 func onClone(
-	ctx context.Context, t *postgres.Template, sql string, c lab.Config,
+	ctx context.Context, t *postgres.Template, o Options, c lab.Config,
 ) (*lab.Lab, *postgres.Database, error) {
 	database, err := t.Clone(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("scenarios: clone the template: %w", err)
 	}
-	if err := alter(ctx, database, sql); err != nil {
+	if err := alter(ctx, database, o.Alter); err != nil {
 		return nil, nil, errors.Join(err, database.Drop(ctx))
 	}
 	c.DSN = database.DSN()
-	c.Twin = func(ctx context.Context) (*lab.Lab, func(context.Context) error, error) {
-		twin, its, err := onClone(ctx, t, sql, c)
-		if err != nil {
-			return nil, nil, err
+	if !o.Alone {
+		c.Twin = func(ctx context.Context) (*lab.Lab, func(context.Context) error, error) {
+			twin, its, err := onClone(ctx, t, o, c)
+			if err != nil {
+				return nil, nil, err
+			}
+			return twin, its.Drop, nil
 		}
-		return twin, its.Drop, nil
 	}
 	l, err := lab.Open(ctx, c)
 	if err != nil {
