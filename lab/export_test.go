@@ -46,3 +46,6 @@ func (a access) words() string {
 	sort.Strings(keys)
 	return a.relation + "[" + strings.Join(keys, " ") + "]"
 }
+
+// Twins is how many other labs share this one's runs.
+func Twins(l *Lab) int { return len(l.twins) }
