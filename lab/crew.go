@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// A crew is the labs that share the runs of an exploration or a sweep, each on a database of its own,
-// so that no run can stand in another's way.
+// A crew is the labs that share the runs of an exploration or a sweep, each on a database of its
+// own: no run sees another's rows or waits for its locks.
 //
-// What comes of it does not depend on how many they are, nor on who is faster: runs are chosen with
-// up to lookahead others under way, and entered in the order in which they were chosen.
+// What comes of it does not depend on how many they are, nor on who is faster: up to lookahead runs
+// are under way, chosen by what was known of those before them, and entered in the order in which
+// they were chosen.
 type crew struct {
 	labs    []*Lab
 	prepare func(*Lab) error // of everybody who joins the first
@@ -21,7 +22,8 @@ type crew struct {
 	work    sync.WaitGroup
 }
 
-// lookahead is how many runs are chosen before the first of them is entered.
+// lookahead is how many runs are chosen before the first of them is entered. It is not a matter of
+// the machine: other runs would be chosen.
 const lookahead = 4
 
 // A job is one run that somebody of the crew plays.
@@ -31,8 +33,8 @@ type job struct {
 }
 
 func (j *job) do(l *Lab) {
+	defer close(j.done)
 	j.play(l)
-	close(j.done)
 }
 
 // A twin is a lab that others borrow, with what removes its database.
@@ -41,9 +43,9 @@ type twin struct {
 	drop func(context.Context) error
 }
 
-// parted closes the labs that runs were shared with. A database that can't be dropped goes with its
+// part closes the labs that runs were shared with. A database that can't be dropped goes with its
 // server, or at the next start on it.
-func (l *Lab) parted() {
+func (l *Lab) part() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	for _, t := range l.twins {
@@ -58,10 +60,12 @@ func (l *Lab) parted() {
 const seasoned, perCell = 100, 10
 
 // gather makes the crew of one exploration or sweep. It works until it is dismissed.
-func (l *Lab) gather(prepare func(*Lab) error) *crew {
-	c := &crew{labs: []*Lab{l}, prepare: prepare, jobs: make(chan *job, lookahead)}
+func (l *Lab) gather(alone bool, prepare func(*Lab) error) *crew {
+	c := &crew{labs: []*Lab{l}, alone: alone, prepare: prepare, jobs: make(chan *job, lookahead)}
 	for _, t := range l.twins {
-		c.join(t.lab)
+		if !alone {
+			c.join(t.lab)
+		}
 	}
 	if len(c.labs) > 1 {
 		c.serve(l)
@@ -80,23 +84,32 @@ func (c *crew) join(twin *Lab) {
 
 func (c *crew) serve(l *Lab) {
 	c.work.Go(func() {
+		over := false
+		defer func() {
+			if !over { // somebody's code has ended this goroutine, as a test does that fails
+				c.serve(l)
+			}
+		}()
 		for j := range c.jobs {
 			j.do(l)
 		}
+		over = true
 	})
 }
 
-// grow opens the labs that are worth it by now. A server that has no room for more is none the worse
-// explored by one.
+// grow opens the labs that are worth it by now. A server that has no room for more is none the
+// worse explored by one.
 func (c *crew) grow(ctx context.Context) {
 	l := c.labs[0]
-	if len(c.labs) > 1 || c.alone || l.cfg.Twin == nil || l.explored < seasoned {
+	if len(l.twins) > 0 || c.alone || l.cfg.Twin == nil || l.explored < seasoned {
 		return
 	}
 	for range min(runtime.NumCPU()+1, lookahead) - 1 {
 		other, drop, err := l.cfg.Twin(ctx)
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			l.cfg.Twin = nil
+		}
+		if err != nil {
 			break
 		}
 		other.cfg.New = l.cfg.New // of a sweep, it may be another one meanwhile
@@ -142,7 +155,7 @@ func (c *crew) drop(j *job) {
 	<-j.done
 }
 
-// dismiss returns when nobody plays any more. What was not begun is left.
+// dismiss returns when nobody plays any more.
 func (c *crew) dismiss() {
 	close(c.jobs)
 	c.work.Wait()

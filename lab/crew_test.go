@@ -13,16 +13,17 @@ import (
 )
 
 // crews are a lab that works alone and one that others have joined.
-func crews(t *testing.T, r lab.NewReceiver) (benches []*scenarios.Bench) {
+func crews(t *testing.T, suite scenarios.Suite, r lab.NewReceiver) (benches []*scenarios.Bench) {
 	t.Helper()
 	for _, alone := range []bool{true, false} {
-		b, err := stage.Bench(context.Background(), postgres.Fast,
-			scenarios.Explorable(scenarios.SnapshotSuite),
+		b, err := stage.Bench(context.Background(), postgres.Fast, scenarios.Explorable(suite),
 			scenarios.Options{Receiver: r, Seed: 7, Alone: alone})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, b.Close(context.Background())) })
-		b.Explore(t.Context(), lab.Exploration{Program: of(t, "three_copies"), Whole: true, Budget: 120})
-		require.Equal(t, alone, lab.Twins(b.Lab) == 0)
+		if !alone {
+			require.NoError(t, lab.Join(t.Context(), b.Lab))
+			require.Positive(t, lab.Twins(b.Lab), "one processor is no crew")
+		}
 		benches = append(benches, b)
 	}
 	return benches
@@ -30,15 +31,18 @@ func crews(t *testing.T, r lab.NewReceiver) (benches []*scenarios.Bench) {
 
 // What comes of an exploration does not depend on how many labs share it, nor on which is faster.
 func TestCrewChangesNothing(t *testing.T) {
-	both := crews(t, scenarios.Snapshots)
+	both := crews(t, scenarios.SnapshotSuite, scenarios.Snapshots)
 	for _, want := range []lab.Exploration{
 		{Program: of(t, "three_copies"), Whole: true},
 		{Program: of(t, "three_revisions")},
 		{Program: of(t, "three_revisions"), Whole: true, Budget: 50, Samples: 20},
 		{Program: of(t, "two_revisions"), Whole: true, Audit: 3},
+		{Program: of(t, "outside_writer"), Budget: 15},
+		{Program: of(t, "two_revisions"), Gated: true},
 	} {
 		alone, shared := both[0].Explore(t.Context(), want), both[1].Explore(t.Context(), want)
 		alone.Elapsed, shared.Elapsed = 0, 0
+		alone.Outrun, shared.Outrun = 0, 0
 		require.Equal(t, lab.VerdictValid, alone.Verdict)
 		require.Equal(t, alone, shared)
 	}
@@ -46,7 +50,7 @@ func TestCrewChangesNothing(t *testing.T) {
 
 // The failures are the same, and in the same order.
 func TestCrewFindsTheSame(t *testing.T) {
-	both := crews(t, flawed.UnconditionalAdvance)
+	both := crews(t, scenarios.SnapshotSuite, flawed.UnconditionalAdvance)
 	lines := make([][]string, 2)
 	for i, b := range both {
 		e := b.Explore(t.Context(), lab.Exploration{Program: of(t, "three_revisions"), Whole: true})
@@ -56,4 +60,48 @@ func TestCrewFindsTheSame(t *testing.T) {
 	}
 	require.Len(t, lines[0], 5)
 	require.Equal(t, lines[0], lines[1])
+}
+
+// Labs that clear their tables before each run, and judge each by itself, are a crew as well.
+func TestCrewThatClearsItsTables(t *testing.T) {
+	both := crews(t, scenarios.OutboxSuite, scenarios.OutboxSuite.Receiver)
+	want := lab.Exploration{Program: of(t, "outbox_two_dispatchers"), Budget: 30}
+	alone, shared := both[0].Explore(t.Context(), want), both[1].Explore(t.Context(), want)
+	alone.Elapsed, shared.Elapsed = 0, 0
+	require.Equal(t, lab.VerdictValid, alone.Verdict)
+	require.Equal(t, alone, shared)
+}
+
+// Cells come in their order, whoever plays them, and the first that is broken is the last.
+func TestCrewSweepsTheSame(t *testing.T) {
+	for _, r := range []lab.NewReceiver{scenarios.Snapshots, flawed.ProjectionOutside} {
+		both := crews(t, scenarios.SnapshotSuite, r)
+		for _, p := range scenarios.SnapshotSuite.Swept {
+			var cells [2][]lab.Cell
+			for i, b := range both {
+				s := b.Sweep(t.Context(), lab.Sweeping{Program: p, First: true})
+				require.NotEqual(t, lab.VerdictUnknown, s.Verdict)
+				cells[i] = s.Cells
+				for k := range cells[i] {
+					cells[i][k].Elapsed = 0
+				}
+			}
+			require.Equal(t, cells[0], cells[1], p.Name)
+		}
+	}
+}
+
+// A run that is interrupted leaves nobody playing, and says so.
+func TestCrewIsInterrupted(t *testing.T) {
+	b := crews(t, scenarios.SnapshotSuite, scenarios.Snapshots)[1]
+	ctx, cancel := context.WithCancel(t.Context())
+	e := b.Explore(ctx, lab.Exploration{Program: of(t, "three_copies"), Whole: true,
+		Progress: func(e lab.Explored) {
+			if e.Explored > 20 {
+				cancel()
+			}
+		}})
+	require.Equal(t, lab.VerdictUnknown, e.Verdict)
+	e = b.Explore(t.Context(), lab.Exploration{Program: of(t, "two_copies")})
+	require.Equal(t, lab.VerdictValid, e.Verdict)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"webhooklab/lab/postgres"
 )
 
 // An Exploration says what to run in every order, and how far.
@@ -48,7 +50,7 @@ type Explored struct {
 	States   map[string]int // answers and what was left in the tables → schedules
 	Failures []Failure
 	Audited  int      // schedules run once more by an audit
-	Outrun   int      // … of which PostgreSQL made a choice first, so that they were run again
+	Outrun   int      // … times in vain: PostgreSQL made a choice before it was made for it
 	Varied   []string // what an audit saw differ
 	Elapsed  time.Duration
 }
@@ -73,16 +75,18 @@ func (e Explored) Complete() bool { return e.Left == 0 && e.Verdict != VerdictNo
 
 // An explorer is an exploration in progress.
 type explorer struct {
-	lab   *Lab
-	want  Exploration
-	crew  *crew
-	tree  *tree
-	sent  []*run // chosen and not entered, the oldest first
-	done  Explored
-	batch []*leaf
-	began time.Time
-	told  time.Time
-	steps map[string]int // most steps that a session has needed
+	lab    *Lab
+	want   Exploration
+	crew   *crew
+	tree   *tree
+	prints *footprinter // nil: without reduction
+	known  int          // failures of before the tree
+	sent   []*run       // chosen and not entered, the oldest first
+	done   Explored
+	batch  []*leaf
+	began  time.Time
+	told   time.Time
+	steps  map[string]int // most steps that a session has needed
 
 	outrun atomic.Int64
 }
@@ -101,18 +105,17 @@ type leaf struct {
 // never scheduled, so that no impossible order is ever asked for.
 func (l *Lab) Explore(ctx context.Context, want Exploration) Explored {
 	x := l.explorer(want)
-	if err := l.openPrints(ctx, want); err != nil {
-		return x.unknown("%v", err)
-	}
 	if err := l.placeGates(ctx, want.Gated); err != nil {
 		return x.unknown("%v", err)
 	}
 	x.again(ctx)
-	x.crew = l.gather(func(twin *Lab) error {
-		twin.prints = l.prints
-		return twin.placeGates(ctx, want.Gated)
-	})
-	defer x.disband()
+	x.known = len(x.done.Failures)
+	if err := x.openPrints(ctx); err != nil {
+		return x.unknown("%v", err)
+	}
+	crash := slices.Contains(want.Program.Needs, postgres.Crash)
+	x.crew = l.gather(crash, func(twin *Lab) error { return twin.placeGates(ctx, want.Gated) })
+	defer x.crew.dismiss()
 	x.systematic(ctx)
 	x.random(ctx)
 	x.judge(ctx)
@@ -132,226 +135,27 @@ func (l *Lab) explorer(want Exploration) *explorer {
 }
 
 // openPrints has the footprinter at hand, for reduced explorations only.
-func (l *Lab) openPrints(ctx context.Context, want Exploration) (err error) {
-	l.prints = nil
-	if want.Whole {
+func (x *explorer) openPrints(ctx context.Context) (err error) {
+	l := x.lab
+	if x.want.Whole {
 		return nil
 	}
-	if l.printer == nil || l.printer.conn.IsClosed() {
+	if l.printer == nil || l.printer.conn.Ping(ctx) != nil {
+		l.closePrints()
 		if l.printer, err = openFootprinter(ctx, l.cfg); err != nil {
 			return err
 		}
 	}
 	l.printer.begin()
-	l.prints = l.printer
+	x.prints = l.printer
 	return nil
 }
 
 func (l *Lab) closePrints() {
 	if l.printer != nil {
 		l.printer.close()
+		l.printer = nil
 	}
-	l.prints, l.printer = nil, nil
-}
-
-// systematic goes through the tree until it is exhausted, the budget spent, or enough is broken.
-func (x *explorer) systematic(ctx context.Context) {
-	x.plant()
-	for {
-		x.choose(ctx)
-		r := x.oldest()
-		if r == nil {
-			return
-		}
-		x.enterWalk(ctx, r)
-		if p := x.lab.prints; p != nil && p.hasLearned() {
-			x.restart()
-		}
-	}
-}
-
-// choose sends runs out until enough are under way.
-func (x *explorer) choose(ctx context.Context) {
-	x.crew.grow(ctx)
-	for len(x.sent) < lookahead && !x.enough(ctx) {
-		b, more := x.tree.pop(x.busy())
-		if !more {
-			return
-		}
-		w := x.tree.walk(b)
-		x.send(ctx, w, w)
-	}
-}
-
-// busy are the nodes of which a branch is being explored.
-func (x *explorer) busy() map[*node]bool {
-	nodes := map[*node]bool{}
-	for _, r := range x.sent {
-		nodes[r.walk.from.from] = true
-	}
-	return nodes
-}
-
-// A run is a schedule that is being played.
-type run struct {
-	job  *job
-	walk *walk // nil: it is none of the tree's
-	leaf leaf
-}
-
-func (x *explorer) send(ctx context.Context, d driver, w *walk) {
-	r := &run{walk: w}
-	r.job = x.crew.send(func(l *Lab) { r.leaf = x.play(ctx, l, d) })
-	x.sent = append(x.sent, r)
-	x.lab.explored++
-}
-
-// oldest is the first run that was sent, once it is over; nil when there is none.
-func (x *explorer) oldest() *run {
-	if len(x.sent) == 0 {
-		return nil
-	}
-	r := x.sent[0]
-	x.crew.wait(r.job)
-	x.sent = x.sent[1:]
-	return r
-}
-
-// rest returns when nobody plays any more.
-func (x *explorer) rest() {
-	for _, r := range x.sent {
-		if len(x.crew.labs) > 1 {
-			<-r.job.done
-		}
-	}
-}
-
-// disband ends the crew, whose labs have no use for footprints any more.
-func (x *explorer) disband() {
-	x.crew.dismiss()
-	for _, l := range x.crew.labs {
-		l.prints = nil
-	}
-}
-
-// enterWalk enters a run of the tree.
-func (x *explorer) enterWalk(ctx context.Context, r *run) {
-	w, b := r.walk, r.walk.from
-	x.tree.enter(w.found)
-	x.run(ctx, w, &r.leaf)
-	switch {
-	case !w.lost:
-	case b.tries < maxTries:
-		b.tries++
-		x.tree.enter(find{branches: []branch{b}})
-	default:
-		x.tree.lost++
-	}
-}
-
-// maxTries is how often a branch is tried that PostgreSQL does not go down again.
-const maxTries = 20
-
-// plant begins a tree with the one branch that there is: the very first run.
-func (x *explorer) plant() {
-	w := x.want
-	x.tree = newTree(!w.Whole, max(0, w.Shard-1), w.Shards)
-	x.tree.queue = frontier{{}}
-}
-
-// maxRestarts is after how many no footprint is trusted any more: a receiver that writes its values
-// into its SQL has new texts in every run.
-const maxRestarts = 30
-
-// restart begins anew: what sleeps was sent to sleep by footprints that were too small.
-func (x *explorer) restart() {
-	for x.oldest() != nil { // it was chosen from what is no longer true
-	}
-	x.lab.prints.restarted()
-	if x.done.Restarts++; x.done.Restarts == maxRestarts {
-		x.want.Whole, x.done.Reduced = true, false
-		for _, l := range x.crew.labs {
-			l.prints = nil
-		}
-	}
-	x.plant()
-	x.done.Explored, x.done.Cut, x.done.Gates = 0, 0, 0
-	clear(x.done.Outcomes)
-	clear(x.done.States)
-	x.batch = nil // its schedules, or their like, are run again
-}
-
-// run counts one schedule of the tree, and has it judged if it is of interest.
-func (x *explorer) run(ctx context.Context, w *walk, lf *leaf) {
-	switch {
-	case !lf.cut && x.tree.ours(w.at):
-		x.done.Explored++
-		x.enter(ctx, lf)
-	case lf.report.Verdict != VerdictValid:
-		x.enter(ctx, lf)
-	case !w.at.foreign:
-		x.done.Cut++
-	}
-}
-
-// play plays one schedule. A lab that clears its tables before each run judges at once.
-func (x *explorer) play(ctx context.Context, l *Lab, d driver) leaf {
-	p := x.want.Program
-	lf := l.leaf(ctx, p, d)
-	if l.cfg.Reset != "" {
-		l.judgeRuns(ctx, p.Law, []*leaf{&lf})
-	}
-	for range x.want.Audit {
-		if lf.cut || ctx.Err() != nil {
-			break
-		}
-		lf.again = append(lf.again, x.repeat(ctx, l, lf.schedule))
-	}
-	return lf
-}
-
-// repeat plays a schedule once more. Where PostgreSQL was faster with a choice that the schedule makes
-// for it, that is no run of this schedule, and it is tried again.
-func (x *explorer) repeat(ctx context.Context, l *Lab, s Schedule) *leaf {
-	for try := 1; ; try++ {
-		f := &follower{steps: slices.Clone(s.Steps)}
-		again := l.leaf(ctx, x.want.Program, f)
-		if f.outrun && try < maxTries {
-			x.outrun.Add(1)
-			continue
-		}
-		again.cut = true // not counted
-		if l.cfg.Reset != "" {
-			l.judgeRuns(ctx, x.want.Program.Law, []*leaf{&again})
-		}
-		again.report.Trace = nil // there may be thousands
-		return &again
-	}
-}
-
-// leaf is one program, played and held against the answers that it allows.
-func (l *Lab) leaf(ctx context.Context, p Program, d driver) leaf {
-	lf := leaf{played: l.playProgram(ctx, p, d), lab: l}
-	lf.schedule = l.scheduleOf(p, lf.steps)
-	lf.report.Schedule = lf.schedule.String()
-	lf.answersOf(p)
-	return lf
-}
-
-func (l *Lab) scheduleOf(p Program, steps []Step) Schedule {
-	return Schedule{Program: p.Name, Seed: l.cfg.Seed, Steps: steps, Gated: l.gated()}
-}
-
-// enter puts a run among those to be judged.
-func (x *explorer) enter(ctx context.Context, lf *leaf) {
-	x.done.Gates += lf.report.Gates
-	x.count(lf.schedule)
-	x.batch = append(x.batch, lf)
-	x.audit(lf)
-	if len(x.batch) >= x.batchSize() || lf.report.Verdict != VerdictValid {
-		x.judge(ctx)
-	}
-	x.tell()
 }
 
 // batchSize grows, as what is broken mostly shows early.

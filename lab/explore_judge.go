@@ -47,12 +47,13 @@ func (x *explorer) demand(ctx context.Context, batch []*leaf) {
 	judges.Wait()
 }
 
-// judgeRuns demands the laws of all these runs at once, by their fresh names, and looks for the guilty
-// only when somebody is.
+// judgeRuns demands the laws of all these runs at once, by their fresh names, and looks for the
+// guilty only when somebody is.
 func (l *Lab) judgeRuns(ctx context.Context, law string, leaves []*leaf) {
 	l.observer.mu.Lock()
 	defer l.observer.mu.Unlock()
-	for _, law := range l.broken(ctx, leaves) {
+	sources, ops := left(leaves)
+	for _, law := range l.suspects(ctx, sources, ops) {
 		if err := l.lawOf(ctx, law, leaves); err != nil {
 			leaves[0].accuse(VerdictUnknown, law.Law, err.Error())
 		}
@@ -64,15 +65,6 @@ func (l *Lab) judgeRuns(ctx context.Context, law string, leaves []*leaf) {
 	for _, lf := range leaves {
 		lf.judged, lf.state = true, states[lf.run]
 	}
-}
-
-// broken asks for all laws at once, as they mostly hold, and gives those that may not.
-func (l *Lab) broken(ctx context.Context, leaves []*leaf) []Invariant {
-	sources, ops := left(leaves)
-	if hold, err := AllHold(ctx, l.observer.conn, l.cfg.Laws, l.cfg.State, sources, ops); hold && err == nil {
-		return nil
-	}
-	return l.cfg.Laws // each tells by itself what is wrong
 }
 
 // left is what runs have left behind: their sources, and what their senders were told.

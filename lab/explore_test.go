@@ -204,8 +204,8 @@ func TestVictimsAreABranch(t *testing.T) {
 	}
 }
 
-// SQL with the run's own names in it is one text: it is explained and checked like any other, and the
-// tree is begun anew for what it teaches, not for every run.
+// SQL with the run's own names in it is one text: it is explained and checked like any other, and
+// the tree is begun anew for what it teaches, not for every run.
 func TestNamesOfTheRunAreNoNewText(t *testing.T) {
 	b := explorer(t, scenarios.Snapshots)
 	e := b.Explore(t.Context(), lab.Exploration{Program: of(t, "outside_writer")})
@@ -214,20 +214,22 @@ func TestNamesOfTheRunAreNoNewText(t *testing.T) {
 	require.LessOrEqual(t, e.Restarts, 2)
 }
 
-// A receiver that writes its values into its SQL has new texts in every run. Such texts teach without
-// end, so that in the end nothing is concluded from them.
+// A receiver that writes its values into its SQL has new texts in every run. Such texts teach
+// without end, so that in the end nothing is concluded from them.
 func TestTextsThatNeverRepeat(t *testing.T) {
 	var n atomic.Int64
 	b := explorer(t, func(ctx context.Context, dsn string) (lab.Receiver, error) {
 		conn, err := pgx.Connect(ctx, dsn)
 		return misbehaving(func(ctx context.Context) (lab.Answer, error) {
-			_, err := conn.Exec(ctx, fmt.Sprintf("UPDATE webhook_receipt SET attempts = attempts WHERE attempts = -%d", n.Add(1)))
+			_, err := conn.Exec(ctx, fmt.Sprintf(
+				"UPDATE webhook_receipt SET attempts = 0 WHERE attempts = -%d", n.Add(1)))
 			return lab.Done, err
 		}), err
 	})
-	writes := lab.Does("update nothing", func(ctx context.Context, r lab.Receiver) (lab.Answer, error) {
-		return r.Receive(ctx, lab.Delivery{})
-	})
+	writes := lab.Does("update nothing",
+		func(ctx context.Context, r lab.Receiver) (lab.Answer, error) {
+			return r.Receive(ctx, lab.Delivery{})
+		})
 	e := b.Explore(t.Context(), lab.Exploration{Program: lab.Program{
 		Name: "literals", Law: "who updates nothing changes nothing",
 		Sessions: []lab.Actor{

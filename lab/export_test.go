@@ -20,7 +20,7 @@ func Footprint(ctx context.Context, dsn, sql string, args ...string) (string, er
 	for _, a := range args {
 		s.Args = append(s.Args, []byte(a))
 	}
-	e := f.of(ctx, toxiproxy.Command{Statements: []toxiproxy.Statement{s}},
+	e, _ := f.of(ctx, toxiproxy.Command{Statements: []toxiproxy.Statement{s}},
 		func(v string) string { return v })
 	if e.all {
 		return "everything", nil
@@ -49,3 +49,12 @@ func (a access) words() string {
 
 // Twins is how many other labs share this one's runs.
 func Twins(l *Lab) int { return len(l.twins) }
+
+// Join opens the labs that long runs are shared with.
+func Join(ctx context.Context, l *Lab) error {
+	l.explored = seasoned
+	c := l.gather(false, func(*Lab) error { return nil })
+	defer c.dismiss()
+	c.grow(ctx)
+	return ctx.Err()
+}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,16 +23,27 @@ import (
 // A footprinter learns what SQL touches: one EXPLAIN for each text, on a connection of its own, so
 // that no command of the receiver is changed. What it can't explain touches everything.
 type footprinter struct {
-	mu        sync.Mutex
-	conn      *pgx.Conn
-	explained map[string]shape // by EXPLAIN alone, for every exploration
-	tables    map[string]*tableShape
-
-	// of the exploration in progress
+	mu     sync.Mutex
+	conn   *pgx.Conn
 	shapes map[string]*shape
+	tables map[string]*tableShape
 	// scanned relations were read otherwise than by a key: the order of inserts may then show.
 	scanned map[string]bool
-	learned bool // something has widened: what was concluded before may be wrong
+}
+
+// A lesson is what one run has shown that its footprints did not know. It counts once the run is
+// entered: until then others go by what was known when they were chosen.
+type lesson struct {
+	scans []string // relations that were read otherwise than by a key
+	looks []look
+}
+
+// A look is what a transaction was seen to have locked behind a text, as plain leaves it.
+type look struct {
+	text   string
+	gone   bool            // it is over, and its locks with it
+	locked map[string]bool // relation → for more than reading
+	known  []access
 }
 
 // A shape is the footprint of one SQL text, before its arguments are known.
@@ -76,29 +88,15 @@ func openFootprinter(ctx context.Context, c Config) (*footprinter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lab: footprints: %w", err)
 	}
-	f := &footprinter{conn: conn, explained: map[string]shape{}, tables: map[string]*tableShape{}}
+	f := &footprinter{conn: conn}
 	f.begin()
 	return f, nil
 }
 
 // begin forgets what other explorations have taught.
 func (f *footprinter) begin() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.shapes, f.scanned, f.learned = map[string]*shape{}, map[string]bool{}, false
-}
-
-// hasLearned says whether a footprint has widened since the last restart.
-func (f *footprinter) hasLearned() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.learned
-}
-
-func (f *footprinter) restarted() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.learned = false
+	f.shapes, f.tables = map[string]*shape{}, map[string]*tableShape{}
+	f.scanned = map[string]bool{}
 }
 
 func (f *footprinter) close() {
@@ -111,7 +109,7 @@ func (f *footprinter) close() {
 // run out of a value.
 func (f *footprinter) of(
 	ctx context.Context, c toxiproxy.Command, plain func(string) string,
-) (e effect) {
+) (e effect, scans []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range c.Statements {
@@ -121,6 +119,8 @@ func (f *footprinter) of(
 			a := p.bound(s, sh.oids, plain)
 			if f.scanned[p.relation] {
 				a.keys = nil
+			} else if p.read && p.keys == nil {
+				scans = append(scans, p.relation)
 			}
 			if p.read {
 				e.reads = append(e.reads, a)
@@ -130,7 +130,7 @@ func (f *footprinter) of(
 			}
 		}
 	}
-	return e
+	return e, scans
 }
 
 // bound puts the arguments in. A value that can't be read leaves the whole relation.
@@ -184,22 +184,13 @@ func (f *footprinter) shape(ctx context.Context, sql string, plain func(string) 
 	if s := f.shapes[text]; s != nil {
 		return s
 	}
-	known, ok := f.explained[text]
-	if !ok {
-		known = shape{all: true}
-		if s, err := f.explain(ctx, sql); err == nil {
-			known = *s
-			known.stable(plain)
-		}
-		if ctx.Err() == nil {
-			f.explained[text] = known
-		}
+	s, err := f.explain(ctx, sql)
+	if err != nil {
+		s = &shape{all: true}
 	}
-	s := known
-	s.parts = slices.Clone(known.parts)
-	f.shapes[text] = &s
-	f.noteScans(&s)
-	return &s
+	s.stable(plain)
+	f.shapes[text] = s
+	return s
 }
 
 // stable takes what is peculiar to a run out of the constants of its text.
@@ -213,21 +204,15 @@ func (s *shape) stable(plain func(string) string) {
 	}
 }
 
-func (f *footprinter) noteScans(s *shape) {
-	for _, p := range s.parts {
-		if p.read && p.keys == nil && !f.scanned[p.relation] {
-			f.scanned[p.relation] = true
-			f.learned = true
-		}
-	}
-}
+// footprints numbers the statements that are prepared to be explained.
+var footprints atomic.Uint64
 
 // explain gives an error for what has no plan: such a command touches everything.
 func (f *footprinter) explain(ctx context.Context, sql string) (*shape, error) {
 	if unknown, err := f.callsUnknown(ctx, sql); err != nil || unknown {
 		return &shape{all: true}, err
 	}
-	name := fmt.Sprintf("footprint_%d", len(f.explained)+1)
+	name := fmt.Sprintf("footprint_%d", footprints.Add(1))
 	described, err := f.conn.Prepare(ctx, name, sql)
 	if err != nil {
 		return nil, err
@@ -287,37 +272,47 @@ SELECT EXISTS (
 // checks is how often the locks of a text's transaction are compared with its footprint.
 const checks = 2
 
-// due says whether the locks that a text, as plain leaves it, took are worth a look. Behind the end of its transaction
-// they are gone, and with them all knowledge of what its triggers touched.
-func (f *footprinter) due(sql string, open bool) bool {
+// due says whether the locks that a text, as plain leaves it, took are worth a look. Behind the end
+// of its transaction they are gone, and with them all knowledge of what its triggers touched.
+func (f *footprinter) due(text string, open bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.shapes[sql]
-	if s == nil || s.all || s.checked >= checks {
-		return false
-	}
-	if !open && s.triggered {
-		s.all, f.learned = true, true
-	}
-	return open
+	s := f.shapes[text]
+	return s != nil && !s.all && s.checked < checks && (open || s.triggered)
 }
 
-// widen compares the footprint of a transaction with the relations that its backend has locked,
-// and adds what EXPLAIN could not see: triggers, foreign keys, functions.
-func (f *footprinter) widen(sql string, locked map[string]bool, known []access) {
+// learn enters what a run has shown, and says whether it is news: what was concluded before may
+// then be wrong.
+func (f *footprinter) learn(l lesson) (news bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.shapes[sql]
-	if s == nil || s.all {
-		return
+	for _, relation := range l.scans {
+		news = news || !f.scanned[relation]
+		f.scanned[relation] = true
 	}
-	s.checked++
-	for relation, write := range locked {
-		if slices.ContainsFunc(known, func(a access) bool { return a.relation == relation }) {
-			continue
+	for _, look := range l.looks {
+		s := f.shapes[look.text]
+		switch {
+		case s.all || s.checked >= checks:
+		case look.gone:
+			s.all, news = true, true
+		default:
+			s.checked++
+			news = s.widen(look) || news
 		}
-		s.parts = append(s.parts, part{relation: relation, read: true, write: write})
-		f.learned = true
 	}
-	f.noteScans(s)
+	return news
+}
+
+// widen adds the relations that a transaction has locked and that nothing of its footprint speaks
+// of, which EXPLAIN could not see: triggers, foreign keys, functions.
+func (s *shape) widen(l look) (news bool) {
+	for relation, write := range l.locked {
+		known := func(a access) bool { return a.relation == relation }
+		if !slices.ContainsFunc(l.known, known) {
+			s.parts = append(s.parts, part{relation: relation, read: true, write: write})
+			news = true
+		}
+	}
+	return news
 }

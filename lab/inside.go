@@ -73,7 +73,7 @@ func (l *Lab) cancelAtGate(s *Session, ln *lane) {
 	l.schedule = append(l.schedule, s.Name+"~open!cancelled")
 	ln.state, ln.inside.leaving, ln.sqlState = laneRunning, true, ""
 	l.History.Note(s.Name, "fault", ln.command.Label()+": cancelled inside its statement")
-	if err := l.Exec(l.ctx, `SELECT pg_cancel_backend($1)`, ln.pid); err != nil {
+	if err := l.exec(l.ctx, `SELECT pg_cancel_backend($1)`, ln.pid); err != nil {
 		l.give(VerdictUnknown, "cancel %s of %s: %v", ln.command.Label(), s.Name, err)
 	}
 	l.settle(s)

@@ -65,22 +65,25 @@ func (v Invariant) Check(
 	return found, nil
 }
 
-// AllHold asks for all these laws in one question.
-func AllHold(
-	ctx context.Context, conn *pgx.Conn, laws []Invariant, state State,
-	sources []string, ops []Operation,
-) (hold bool, err error) {
+// suspects are the laws that may be broken. As they mostly hold, all are asked for in one question;
+// when that is answered no, or can't be, each must tell by itself what is wrong.
+func (l *Lab) suspects(ctx context.Context, sources []string, ops []Operation) []Invariant {
+	laws := l.cfg.Laws
 	acks, unstorable := acked(ops)
 	if len(laws) == 0 || unstorable != "" {
-		return len(laws) == 0, nil
+		return laws
 	}
 	exists := make([]string, len(laws))
 	for i, law := range laws {
 		exists[i] = "EXISTS (" + law.SQL + ")"
 	}
-	err = conn.QueryRow(ctx, ground(state)+"SELECT NOT ("+strings.Join(exists, " OR ")+")",
-		acks.args(sources)...).Scan(&hold)
-	return hold, err
+	var broken bool
+	err := l.observer.conn.QueryRow(ctx, ground(l.cfg.State)+"SELECT "+strings.Join(exists, " OR "),
+		acks.args(sources)...).Scan(&broken)
+	if err == nil && !broken {
+		return nil
+	}
+	return laws
 }
 
 // columns are those of the table acked.
@@ -120,9 +123,9 @@ func acked(ops []Operation) (c columns, unstorable string) {
 func (l *Lab) judge() {
 	l.observer.mu.Lock()
 	defer l.observer.mu.Unlock()
-	for _, law := range l.cfg.Laws {
-		found, err := law.Check(l.ctx, l.observer.conn, l.cfg.State, l.fresher(),
-			l.History.Operations())
+	sources, ops := l.fresher(), l.History.Operations()
+	for _, law := range l.suspects(l.ctx, sources, ops) {
+		found, err := law.Check(l.ctx, l.observer.conn, l.cfg.State, sources, ops)
 		switch {
 		case err != nil:
 			l.blame(VerdictUnknown, "%v", err)

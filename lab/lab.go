@@ -25,8 +25,9 @@ type Config struct {
 	Toxics []toxiproxy.Toxic // stock toxics on every wire
 	Rows   bool              // read the receiver's tables after every commit, for the trace
 
-	// Twin opens one more lab like this one, on a database of its own that drop removes once the twin
-	// is closed. Long explorations ask for it. nil: they have only this lab.
+	// Twin opens one more lab like this one, on a database of its own that drop removes once the
+	// twin is closed. Long explorations and sweeps ask for it, and then call New, and what a
+	// program does before and after, from several goroutines. nil: they have only this lab.
 	Twin func(context.Context) (twin *Lab, drop func(context.Context) error, err error)
 }
 
@@ -40,8 +41,8 @@ type Lab struct {
 	observer *observer
 	cleaner  *observer // opened by the first Reset
 	mail     *mailbox
-	printer  *footprinter // opened by the first reduced exploration
-	prints   *footprinter // the same while it is wanted
+	printer  *footprinter // opened by the first reduced exploration of this lab
+	prints   *footprinter // of a reduced exploration, in its runs
 	gates    *gates       // placed by the first gated exploration
 	kept     map[string]*Session
 
@@ -98,7 +99,7 @@ func (l *Lab) Close() {
 	l.observer.close()
 	l.closeCleaner()
 	l.closePrints()
-	l.parted()
+	l.part()
 	if l.gates != nil {
 		l.gates.close()
 	}
@@ -142,8 +143,8 @@ func (l *Lab) begin(ctx context.Context, law string) {
 	}
 }
 
-// reset runs Config.Reset, on a connection of its own: how it gets past the tables' triggers may cost
-// a connection the plans that it has kept.
+// reset runs Config.Reset, on a connection of its own: how it gets past the tables' triggers may
+// cost a connection the plans that it has kept.
 func (l *Lab) reset(ctx context.Context) error {
 	if l.cleaner == nil || l.cleaner.conn.IsClosed() {
 		c, err := openObserver(ctx, l.cfg)
@@ -172,13 +173,20 @@ func (l *Lab) SQL(sql string, args ...any) {
 // Quietly is SQL that the transcript doesn't show.
 func (l *Lab) Quietly(sql string, args ...any) {
 	l.trace.own(sql, args)
-	if err := l.Exec(l.ctx, sql, args...); err != nil {
+	if err := l.exec(l.ctx, sql, args...); err != nil {
 		l.give(VerdictUnknown, "the scenario's own SQL: %v", err)
 	}
 }
 
-// Exec runs a statement on the direct connection between two runs.
+// Exec runs a statement on the direct connection between two runs. From then on the lab works
+// alone: a twin's database would not be like this one.
 func (l *Lab) Exec(ctx context.Context, sql string, args ...any) error {
+	l.part()
+	l.cfg.Twin = nil
+	return l.exec(ctx, sql, args...)
+}
+
+func (l *Lab) exec(ctx context.Context, sql string, args ...any) error {
 	l.observer.mu.Lock()
 	defer l.observer.mu.Unlock()
 	_, err := l.observer.conn.Exec(ctx, sql, args...)
@@ -203,7 +211,7 @@ func (l *Lab) Down() {
 		l.give(VerdictNotRun, "%v", err)
 	}
 	l.line("(server killed)")
-	l.parted()
+	l.part()
 	l.down = true
 	if err := l.cfg.Server.Kill(l.ctx); err != nil {
 		l.give(VerdictUnknown, "kill the server: %v", err)
@@ -212,7 +220,6 @@ func (l *Lab) Down() {
 		s.close()
 	}
 	clear(l.kept)
-	l.closePrints()
 	l.closeCleaner()
 	l.fallen()
 }

@@ -47,6 +47,7 @@ type played struct {
 	run     string   // suffix of the fresh names
 	steps   []Step   // as they went
 	cut     bool     // the driver lost interest
+	lesson  lesson
 }
 
 // playProgram runs one program once, as the driver says.
@@ -80,7 +81,7 @@ func (l *Lab) through(p Program, d driver, done *played) {
 	}
 	st := newSteering(l, d)
 	l.steered = st
-	defer func() { done.steps = st.taken }()
+	defer func() { done.steps, done.lesson = st.taken, st.lesson }()
 	sessions := make([]*Session, len(p.Sessions))
 	for i, a := range p.Sessions {
 		sessions[i] = l.Session(a.Name, a.Settings...)

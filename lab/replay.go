@@ -15,6 +15,7 @@ type follower struct {
 	nofit string // why it can't be followed any more
 
 	outrun bool // because PostgreSQL has made a choice of its own before it could be made for it
+	outran int  // how often it had before
 }
 
 func (f *follower) next(at position) (Step, bool) {
@@ -79,8 +80,7 @@ type Replayed struct {
 	Ended  bool     // it was followed until the program ended, and steps were left over
 }
 
-// Replay runs one schedule of a program again and judges it. Where PostgreSQL is faster with a choice
-// that the schedule makes for it, it is tried again, some times.
+// Replay runs one schedule of a program again and judges it.
 func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
 	if s.cuts() && !s.Gated { // a cell of a sweep
 		return l.replayCut(ctx, p, s)
@@ -90,12 +90,7 @@ func (l *Lab) Replay(ctx context.Context, p Program, s Schedule) Replayed {
 		return Replayed{Report: unknown(p, err)}
 	}
 	defer func() { l.gates.again(before) }()
-	f := &follower{steps: s.Steps}
-	lf := l.leaf(ctx, p, f)
-	for try := 1; f.outrun && try < maxTries; try++ {
-		f = &follower{steps: s.Steps}
-		lf = l.leaf(ctx, p, f)
-	}
+	lf, f := l.follow(ctx, p, s)
 	l.judgeRuns(ctx, p.Law, []*leaf{&lf})
 	r := Replayed{Report: lf.report, Ran: lf.schedule, Ended: f.ended()}
 	r.NoFit = f.nofit // which ended may have set

@@ -64,13 +64,13 @@ func (x *explorer) random(ctx context.Context) {
 	for _, n := range x.steps {
 		k += n
 	}
-	r := rand.New(rand.NewPCG(x.lab.cfg.Seed, 0x9e3779b97f4a7c15))
-	for drawn := 0; ; {
-		for ; len(x.sent) < lookahead && drawn < x.want.Samples && ctx.Err() == nil &&
+	for drawn := uint64(0); ; {
+		for ; len(x.sent) < lookahead && drawn < uint64(x.want.Samples) && ctx.Err() == nil &&
 			len(x.done.Failures) < x.want.Stop; drawn++ {
-			x.send(ctx, newSampler(r, x.want.Program, k), nil)
+			own := rand.New(rand.NewPCG(x.lab.cfg.Seed, 0x9e3779b97f4a7c15+drawn))
+			x.send(ctx, newSampler(own, x.want.Program, k), nil)
 		}
-		r := x.oldest()
+		r := x.oldest(ctx)
 		if r == nil {
 			break
 		}

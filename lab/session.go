@@ -163,13 +163,14 @@ func (s *Session) start(what string, op func(context.Context) (Answer, error)) *
 	return s
 }
 
-// work has the session's own goroutine do something. It stays for the next time, with the stack that
-// it has grown.
+// work has the session's own goroutine do something. It stays for the next time, with the stack
+// that it has grown.
 func (s *Session) work(do func()) {
 	if s.todo == nil {
-		s.todo = make(chan func(), 1)
+		todo := make(chan func(), 1)
+		s.todo = todo
 		go func() {
-			for do := range s.todo {
+			for do := range todo {
 				do()
 			}
 		}()

@@ -19,6 +19,7 @@ type steering struct {
 	flight  map[*lane]flown
 	unknown map[*lane]bool // its transaction did what nobody can tell
 	taken   []Step
+	lesson  lesson
 	choice  bool
 	chance  int
 	doomed  bool   // a victim was chosen in this step
@@ -125,7 +126,9 @@ func (st *steering) intended(s *Session, ln *lane, step Step) (e effect) {
 		e.commits = st.wrote[ln]
 		e.all = st.unknown[ln]
 	default:
-		e = st.prints.of(st.lab.ctx, ln.command, st.lab.plain)
+		var scans []string
+		e, scans = st.prints.of(st.lab.ctx, ln.command, st.lab.plain)
+		st.lesson.scans = append(st.lesson.scans, scans...)
 		e.all = e.all || s.strict(ln)
 		st.wrote[ln] = append(st.wrote[ln], e.writes...)
 		st.read[ln] = append(st.read[ln], e.reads...)
@@ -183,7 +186,12 @@ func (st *steering) check(ln *lane) {
 	}
 	for _, s := range last.command.Statements {
 		text := st.lab.plain(s.SQL)
-		if !st.prints.due(text, ln.tx == 'T') {
+		open := ln.tx == 'T'
+		if !st.prints.due(text, open) {
+			continue
+		}
+		if !open {
+			st.lesson.looks = append(st.lesson.looks, look{text: text, gone: true})
 			continue
 		}
 		locked, err := st.lab.observer.locked(st.lab.ctx, ln.pid)
@@ -191,7 +199,7 @@ func (st *steering) check(ln *lane) {
 			st.lab.give(VerdictUnknown, "ask what is locked: %v", err)
 		}
 		known := append(append([]access(nil), st.wrote[ln]...), st.read[ln]...)
-		st.prints.widen(text, locked, known)
+		st.lesson.looks = append(st.lesson.looks, look{text: text, locked: locked, known: known})
 	}
 }
 

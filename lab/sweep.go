@@ -115,14 +115,12 @@ func (l *Lab) Sweep(ctx context.Context, want Sweeping) Swept {
 		w.want.Faults = map[bool][]Fault{false: Cuts(), true: PairCuts()}[pair]
 	}
 	w.done = Swept{Program: want.Program.Name, Law: want.Program.Law, Faults: w.want.Faults}
-	if slices.Contains(w.want.Faults, Fault{Kind: Cancelled}) {
-		if err := l.placeGatesFor(ctx); err != nil {
-			w.unknown("%v", err)
-		}
+	if err := w.gatesFor(ctx)(l); err != nil {
+		w.unknown("%v", err)
 	}
-	w.crew = l.gather(func(*Lab) error { return nil })
+	kills := slices.ContainsFunc(w.want.Faults, Fault.killsServer)
+	w.crew = l.gather(kills, w.gatesFor(ctx))
 	defer w.crew.dismiss()
-	w.crew.alone = slices.ContainsFunc(w.want.Faults, Fault.killsServer)
 	switch {
 	case w.done.Verdict == VerdictUnknown:
 	case len(want.Program.Sessions) > 2 || len(want.Program.Sessions) == 0:
@@ -226,8 +224,8 @@ func (w *sweep) strike(ctx context.Context, at cutAt, shared bool) *strike {
 	return s
 }
 
-// each cuts at the 1st command, the 2nd, … until there is none left to cut, with so many cells under
-// way.
+// each cuts at the 1st command, the 2nd, … until there is none left to cut, with so many cells
+// under way.
 func (w *sweep) each(ctx context.Context, faults []Fault, cells map[cutAt]Cell, ahead int) {
 	var all []cutAt
 	for place := range w.clean.points {
@@ -301,6 +299,16 @@ func (w *sweep) runs(r NewReceiver) {
 	for _, l := range w.crew.labs {
 		l.dismiss("")
 		l.cfg.New = r
+	}
+}
+
+// gatesFor prepares a lab for the faults that need gates.
+func (w *sweep) gatesFor(ctx context.Context) func(*Lab) error {
+	return func(l *Lab) error {
+		if !slices.Contains(w.want.Faults, Fault{Kind: Cancelled}) {
+			return nil
+		}
+		return l.placeGatesFor(ctx)
 	}
 }
 

@@ -137,13 +137,9 @@ func (d *cutter) struck(_ Step, what truth) {
 func (l *Lab) brokenNow() (broken []Offence) {
 	l.observer.mu.Lock()
 	defer l.observer.mu.Unlock()
-	ops := l.History.Operations()
-	if hold, err := AllHold(l.ctx, l.observer.conn, l.cfg.Laws, l.cfg.State, l.fresher(), ops); hold &&
-		err == nil {
-		return nil
-	}
-	for _, law := range l.cfg.Laws { // each tells by itself what is wrong
-		found, err := law.Check(l.ctx, l.observer.conn, l.cfg.State, l.fresher(), ops)
+	sources, ops := l.fresher(), l.History.Operations()
+	for _, law := range l.suspects(l.ctx, sources, ops) {
+		found, err := law.Check(l.ctx, l.observer.conn, l.cfg.State, sources, ops)
 		switch {
 		case err != nil:
 			broken = append(broken, Offence{Verdict: VerdictUnknown, Law: law.Law, Text: err.Error()})

@@ -7,20 +7,20 @@ import (
 
 // A walk is one run through the tree: along a branch, then by defaults. It is the run's driver.
 type walk struct {
-	tree  *tree
-	from  branch // that it explores
-	found find
-	way   []edge // still to be followed; the last one's label is not known
-	at    *node
-	step  Step  // the last one taken
-	wakes []int // taken since
-	lost  bool  // PostgreSQL did not go the way again
-	stale bool  // it came where it has been before
+	tree   *tree
+	branch branch // that it explores
+	found  find
+	way    []edge // still to be followed; the last one's label is not known
+	at     *node
+	step   Step  // the last one taken
+	wakes  []int // taken since
+	lost   bool  // PostgreSQL did not go the way again
+	stale  bool  // it came where it has been before
 }
 
 // walk begins a run; a branch from nowhere is the very first.
 func (t *tree) walk(b branch) *walk {
-	w := &walk{tree: t, from: b, at: t.root}
+	w := &walk{tree: t, branch: b, at: t.root}
 	if b.from != nil {
 		w.way = append(b.from.path(), edge{step: b.step, wakes: b.wakes})
 	}

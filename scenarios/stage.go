@@ -24,7 +24,7 @@ type Options struct {
 	Seed     uint64
 	Bound    time.Duration // of one step, as lab.Config has it
 	Rows     bool          // the trace of each run has the rows after each commit
-	Alone    bool          // long explorations and sweeps open no more labs: others keep the machine busy
+	Alone    bool          // no more labs are opened: others keep the machine busy
 }
 
 // A Stage is where scenarios are played: a disposable server, and a second, durable one for those

@@ -39,7 +39,7 @@ func (s *socket) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close is called by the link when the duplex to this end is over. The other end can only be
+// Close is called by the link when the stream to this end is over. The other end can only be
 // the one that left, so both are closed.
 func (s *socket) Close() error {
 	other := s.conn.client
@@ -52,7 +52,7 @@ func (s *socket) Close() error {
 }
 
 // finish closes the socket. An end that closes with bytes unread resets the connection, so for
-// FIN the end of the duplex is sent first.
+// FIN the end of the stream is sent first.
 func (s *socket) finish(how Close) {
 	if how == RST {
 		if tcp, ok := s.net.(*net.TCPConn); ok { // as every client's end is
