@@ -155,6 +155,13 @@ func (c *crew) drop(j *job) {
 	<-j.done
 }
 
+// rest returns when nobody is at the job: it is done, or not begun.
+func (c *crew) rest(j *job) {
+	if len(c.late) == 0 {
+		<-j.done
+	}
+}
+
 // dismiss returns when nobody plays any more.
 func (c *crew) dismiss() {
 	close(c.jobs)

@@ -43,22 +43,25 @@ func TestCrewChangesNothing(t *testing.T) {
 		alone, shared := both[0].Explore(t.Context(), want), both[1].Explore(t.Context(), want)
 		alone.Elapsed, shared.Elapsed = 0, 0
 		alone.Outrun, shared.Outrun = 0, 0
+		alone.Restarts, shared.Restarts = 0, 0 // who died first in a deadlock decides what it taught
 		require.Equal(t, lab.VerdictValid, alone.Verdict)
 		require.Equal(t, alone, shared)
 	}
 }
 
-// The failures are the same, and in the same order.
+// The failures are the same, and in the same order, also when a budget ends the exploration: the runs
+// are chosen in one order only.
 func TestCrewFindsTheSame(t *testing.T) {
 	both := crews(t, scenarios.SnapshotSuite, flawed.UnconditionalAdvance)
 	lines := make([][]string, 2)
 	for i, b := range both {
-		e := b.Explore(t.Context(), lab.Exploration{Program: of(t, "three_revisions"), Whole: true})
+		e := b.Explore(t.Context(), lab.Exploration{
+			Program: of(t, "three_revisions"), Whole: true, Budget: 60, Stop: 1000})
 		for _, f := range e.Failures {
 			lines[i] = append(lines[i], f.Line()+" "+f.Report.Offences[0].Text)
 		}
 	}
-	require.Len(t, lines[0], 5)
+	require.Greater(t, len(lines[0]), 10)
 	require.Equal(t, lines[0], lines[1])
 }
 
@@ -81,6 +84,7 @@ func TestCrewSweepsTheSame(t *testing.T) {
 			for i, b := range both {
 				s := b.Sweep(t.Context(), lab.Sweeping{Program: p, First: true})
 				require.NotEqual(t, lab.VerdictUnknown, s.Verdict)
+				require.LessOrEqual(t, len(s.Failures()), 1, "the first is enough")
 				cells[i] = s.Cells
 				for k := range cells[i] {
 					cells[i][k].Elapsed = 0
@@ -102,6 +106,4 @@ func TestCrewIsInterrupted(t *testing.T) {
 			}
 		}})
 	require.Equal(t, lab.VerdictUnknown, e.Verdict)
-	e = b.Explore(t.Context(), lab.Exploration{Program: of(t, "two_copies")})
-	require.Equal(t, lab.VerdictValid, e.Verdict)
 }

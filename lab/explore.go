@@ -42,7 +42,7 @@ type Explored struct {
 	Sampled  int      // schedules drawn at random beyond the budget
 	Choices  int      // places where PostgreSQL had a choice of its own
 	Gates    int      // times a statement stood at a gate inside PostgreSQL
-	Restarts int      // explorations begun anew because a footprint had to be widened
+	Restarts int      // times it began anew, as a footprint had to be widened; may vary
 	Bound    string   // what the samples are worth, in words
 	Reduced  bool
 

@@ -39,7 +39,9 @@ func (x *explorer) demand(ctx context.Context, batch []*leaf) {
 	if len(mine) == 0 {
 		return
 	}
-	x.rest()
+	for _, r := range x.sent {
+		x.crew.rest(r.job)
+	}
 	var judges sync.WaitGroup
 	for l, leaves := range mine {
 		judges.Go(func() { l.judgeRuns(ctx, x.want.Program.Law, leaves) })

@@ -76,15 +76,6 @@ func (x *explorer) oldest(ctx context.Context) *run {
 	return nil
 }
 
-// rest returns when nobody plays any more.
-func (x *explorer) rest() {
-	for _, r := range x.sent {
-		if len(x.crew.labs) > 1 {
-			<-r.job.done
-		}
-	}
-}
-
 // enterWalk enters a run of the tree.
 func (x *explorer) enterWalk(ctx context.Context, r *run) {
 	w, b := r.walk, r.walk.branch

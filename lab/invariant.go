@@ -65,8 +65,8 @@ func (v Invariant) Check(
 	return found, nil
 }
 
-// suspects are the laws that may be broken. As they mostly hold, all are asked for in one question;
-// when that is answered no, or can't be, each must tell by itself what is wrong.
+// suspects are the laws that may be broken: none, as a rule, which one question tells. If any law is
+// broken, or the question can't be asked, all are suspects, and each must tell by itself.
 func (l *Lab) suspects(ctx context.Context, sources []string, ops []Operation) []Invariant {
 	laws := l.cfg.Laws
 	acks, unstorable := acked(ops)

@@ -44,7 +44,7 @@ func (t *trial) byProperties(ctx context.Context, h *hearing) {
 // mostSchedules of one program are tried on a flawed receiver, whose tree can be endless where a
 // sound one's is not; mostGated on any, where statements stop between rows. A few of each program
 // come first: most sins need no more, and none needs more of three sessions. The gate goes further
-// with the references, which are here for a verdict on the judges.
+// with the references; here they show that the judges don't cry wolf.
 const mostSchedules, mostGated, fewSchedules = 200, 25, 25
 
 // byExploration runs the suite's programs in every order.
