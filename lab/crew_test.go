@@ -95,15 +95,23 @@ func TestCrewSweepsTheSame(t *testing.T) {
 	}
 }
 
-// A run that is interrupted leaves nobody playing, and says so.
+// A run that is interrupted leaves nobody playing, says so, and costs the lab nothing: the next
+// exploration is whole.
 func TestCrewIsInterrupted(t *testing.T) {
-	b := crews(t, scenarios.SnapshotSuite, scenarios.Snapshots)[1]
-	ctx, cancel := context.WithCancel(t.Context())
-	e := b.Explore(ctx, lab.Exploration{Program: of(t, "three_copies"), Whole: true,
-		Progress: func(e lab.Explored) {
-			if e.Explored > 20 {
-				cancel()
-			}
-		}})
-	require.Equal(t, lab.VerdictUnknown, e.Verdict)
+	for _, b := range crews(t, scenarios.SnapshotSuite, scenarios.Snapshots) {
+		for _, gated := range []bool{false, true} {
+			ctx, cancel := context.WithCancel(t.Context())
+			e := b.Explore(ctx, lab.Exploration{Program: of(t, "three_copies"), Whole: true,
+				Gated: gated, Budget: 100, Progress: func(e lab.Explored) {
+					if e.Explored > 10 {
+						cancel()
+					}
+				}})
+			require.Equal(t, lab.VerdictUnknown, e.Verdict)
+			again := b.Explore(t.Context(), lab.Exploration{Program: of(t, "two_revisions"),
+				Whole: true})
+			require.Equal(t, lab.VerdictValid, again.Verdict, "%v", again.Failures)
+			require.Equal(t, 14, again.Explored)
+		}
+	}
 }

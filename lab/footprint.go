@@ -294,6 +294,7 @@ func (f *footprinter) learn(l lesson) (news bool) {
 		s := f.shapes[look.text]
 		switch {
 		case s.all || s.checked >= checks:
+		case look.gone && s.checked > 0: // what it touches was seen elsewhere; here it has failed
 		case look.gone:
 			s.all, news = true, true
 		default:

@@ -40,6 +40,9 @@ func (l *Lab) placeGates(ctx context.Context, wanted bool) error {
 		return nil
 	}
 	if l.gates == nil {
+		if err := l.reconnect(ctx); err != nil {
+			return err
+		}
 		l.gates = &gates{}
 		if err := l.installGates(ctx); err != nil {
 			l.gates = nil

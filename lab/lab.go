@@ -135,12 +135,30 @@ func (l *Lab) begin(ctx context.Context, law string) {
 	l.sessions, l.schedule, l.waits, l.offences = nil, nil, nil, nil
 	l.transcript.Reset()
 	l.overlaps, l.free = 0, false
+	if err := l.reconnect(ctx); err != nil {
+		l.blame(VerdictUnknown, "%v", err)
+		return
+	}
 	if l.cfg.Reset == "" {
 		return
 	}
 	if err := l.reset(ctx); err != nil {
 		l.blame(VerdictUnknown, "reset the database: %v", err)
 	}
+}
+
+// reconnect opens the observer anew if its connection is lost: with its server, or by a question
+// that was interrupted.
+func (l *Lab) reconnect(ctx context.Context) error {
+	if l.down || !l.observer.conn.IsClosed() {
+		return nil
+	}
+	o, err := openObserver(ctx, l.cfg)
+	if err != nil {
+		return err
+	}
+	l.observer = o
+	return nil
 }
 
 // reset runs Config.Reset, on a connection of its own: how it gets past the tables' triggers may
@@ -238,10 +256,7 @@ func (l *Lab) restart() error {
 	}
 	l.down = false
 	l.observer.close()
-	o, err := openObserver(l.ctx, l.cfg)
-	if err == nil {
-		l.observer = o
-	}
+	err := l.reconnect(l.ctx)
 	if err == nil && l.gates != nil {
 		err = l.gates.connect(l.ctx, l.cfg)
 	}
