@@ -19,6 +19,7 @@ type MatrixOptions struct {
 	Receiver string // a regular expression that its name matches; a reference has its suite's name
 	Seed     uint64
 	Short    bool              // fewer draws and loops, and no three sessions
+	Inputs   bool              // only judges that know no story, one by one until a flaw is caught
 	Told     func(report.Kill) // each row as soon as it is known, in no order
 }
 
@@ -76,7 +77,11 @@ func Matrix(ctx context.Context, stage *Stage, want MatrixOptions) ([]report.Kil
 	next := make(chan int)
 	var workers sync.WaitGroup
 	var telling sync.Mutex
-	for range min(len(all), runtime.GOMAXPROCS(0)) {
+	crowd := min(len(all), runtime.GOMAXPROCS(0))
+	if want.Inputs {
+		crowd = 1 // how long each takes is of interest
+	}
+	for range crowd {
 		workers.Go(func() {
 			for i := range next {
 				rows[i], errs[i] = all[i].heard(ctx, stage, want)
@@ -113,8 +118,7 @@ func (s subject) row() report.Kill {
 // A trial is a subject before its judges.
 type trial struct {
 	subject
-	short   bool
-	seed    uint64
+	want    MatrixOptions
 	watched *Bench // with the triggers that watch the tables
 	plain   *Bench // without: what they write would make every two changes depend on each other
 	cells   []report.Cell
@@ -125,7 +129,7 @@ func (s subject) heard(
 	ctx context.Context, stage *Stage, want MatrixOptions,
 ) (report.Kill, error) {
 	k := s.row()
-	t := &trial{subject: s, short: want.Short, seed: want.Seed}
+	t := &trial{subject: s, want: want}
 	o := s.options
 	o.Seed, o.Alone = want.Seed, true
 	var err error
@@ -164,7 +168,7 @@ func (t *trial) all(ctx context.Context) {
 		{report.InTurn, (*trial).inTurn},
 		{report.InLoops, (*trial).inLoops},
 	} {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && t.wanted(j.name) {
 			h := newHearing(t.subject, j.name)
 			j.hear(t, ctx, h)
 			t.cells = append(t.cells, h.closed())
@@ -173,6 +177,11 @@ func (t *trial) all(ctx context.Context) {
 	slices.SortStableFunc(t.cells, func(a, b report.Cell) int {
 		return slices.Index(report.Judges, a.Judge) - slices.Index(report.Judges, b.Judge)
 	})
+}
+
+// wanted says whether a judge is to be heard.
+func (t *trial) wanted(judge string) bool {
+	return !t.want.Inputs || report.Generic(judge) && !slices.ContainsFunc(report.Judges, t.caught)
 }
 
 // caught says whether a judge has already caught it, by the law that names its sin.
@@ -185,7 +194,7 @@ func (t *trial) caught(judge string) bool {
 // fewestFirst are the suite's programs, those of the fewest sessions first.
 func (t *trial) fewestFirst() []lab.Program {
 	all := slices.DeleteFunc(slices.Clone(t.suite.Programs), func(p lab.Program) bool {
-		return t.short && len(p.Sessions) > 2
+		return t.want.Short && len(p.Sessions) > 2
 	})
 	slices.SortStableFunc(all, func(a, b lab.Program) int {
 		return len(a.Sessions) - len(b.Sessions)

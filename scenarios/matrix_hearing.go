@@ -60,6 +60,9 @@ func (h *hearing) catches(o outcome) {
 		h.cell.Law, h.cell.Text, h.cell.Line = f.Law, f.Text, o.line
 		h.cell.Reason = ""
 	}
+	if named {
+		h.cell.FoundMS = ms(time.Since(h.began))
+	}
 	h.over = named || h.sinner == nil || !report.Strong(h.cell.Judge)
 }
 
@@ -100,6 +103,8 @@ func (h *hearing) closed() report.Cell {
 	default:
 		c.Ruling = report.Clean
 	}
-	c.ElapsedMS = float64(time.Since(h.began).Microseconds()) / 1e3
+	c.ElapsedMS = ms(time.Since(h.began))
 	return c
 }
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }

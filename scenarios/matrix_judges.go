@@ -31,30 +31,32 @@ const sequences = 30
 // byProperties plays drawn sequences, whose answers the sequential models know.
 func (t *trial) byProperties(ctx context.Context, h *hearing) {
 	most := sequences
-	if t.short {
+	if t.want.Short {
 		most /= 3
 	}
 	for n := range most {
-		if ctx.Err() != nil || h.hears(played(t.watched.Run(ctx, Drawn(t.suite, t.seed, n)), 1)) {
+		if ctx.Err() != nil || h.hears(played(t.watched.Run(ctx, Drawn(t.suite, t.want.Seed, n)), 1)) {
 			return
 		}
 	}
 }
 
 // mostSchedules of one program are tried on a flawed receiver, whose tree can be endless where a
-// sound one's is not; mostGated on any, where statements stop between rows. A few of each program
+// sound one's is not; mostGated on any, where statements stop between rows. Some of each program
 // come first: most sins need no more, and none needs more of three sessions. The gate goes further
 // with the references; here they show that the judges don't cry wolf.
-const mostSchedules, mostGated, fewSchedules = 200, 25, 25
+const mostSchedules, mostGated, fewSchedules, someSchedules = 200, 25, 25, 5
 
 // byExploration runs the suite's programs in every order.
 func (t *trial) byExploration(ctx context.Context, h *hearing) {
 	left := t.fewestFirst()
-	if t.sinner != nil {
-		left = slices.DeleteFunc(left, func(p lab.Program) bool {
-			want := lab.Exploration{Program: p, Budget: fewSchedules, Stop: 1}
-			return t.explores(ctx, h, want) || len(p.Sessions) > 2
-		})
+	for _, budget := range []int{someSchedules, fewSchedules} {
+		if t.sinner != nil {
+			left = slices.DeleteFunc(left, func(p lab.Program) bool {
+				want := lab.Exploration{Program: p, Budget: budget, Stop: 1}
+				return t.explores(ctx, h, want) || budget == fewSchedules && len(p.Sessions) > 2
+			})
+		}
 	}
 	for _, p := range left {
 		if h.over || ctx.Err() != nil {

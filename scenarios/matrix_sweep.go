@@ -12,7 +12,7 @@ import (
 // the references, in tests of their own.
 func (t *trial) bySweep(ctx context.Context, h *hearing) {
 	for _, p := range t.suite.Swept {
-		if t.short && len(p.Sessions) > 1 {
+		if t.want.Short && len(p.Sessions) > 1 {
 			continue
 		}
 		want := lab.Sweeping{Program: p, Faults: lab.PairCuts(), First: t.sinner != nil}

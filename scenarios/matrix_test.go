@@ -119,7 +119,7 @@ func lasting(rows []report.Kill) []report.Kill {
 		cells := k.Cells
 		k.Cells = nil
 		for _, c := range cells {
-			c.ElapsedMS, c.Text, c.Line = 0, "", ""
+			c.ElapsedMS, c.FoundMS, c.Text, c.Line = 0, 0, "", ""
 			k.Cells = append(k.Cells, c)
 		}
 		all = append(all, k)

@@ -79,7 +79,7 @@ func (t *trial) inTurn(ctx context.Context, h *hearing) {
 // inLoops lets three go at once, 30 times.
 func (t *trial) inLoops(ctx context.Context, h *hearing) {
 	loops := 30
-	if t.short {
+	if t.want.Short {
 		loops = 10
 	}
 	for run := range loops {

@@ -25,7 +25,8 @@ type Cell struct {
 	Named     bool    `json:"named,omitempty"`  // by the law that names the sin, or one as good
 	Schedules int     `json:"schedules"`        // runs until then, or in all
 	ElapsedMS float64 `json:"elapsed_ms,omitempty"`
-	Line      string  `json:"line,omitempty"` // that replays it
+	FoundMS   float64 `json:"found_ms,omitempty"` // … until the law was broken; the rest is for a shorter line
+	Line      string  `json:"line,omitempty"`     // that replays it
 }
 
 // A Ruling is what a judge came to.

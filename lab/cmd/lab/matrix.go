@@ -26,6 +26,7 @@ func matrixCommand(ctx context.Context, args []string, out, errs io.Writer) int 
 	f.StringVar(&want.Receiver, "receiver", "", "")
 	f.Uint64Var(&want.Seed, "seed", 1, "")
 	f.BoolVar(&want.Short, "short", false, "")
+	f.BoolVar(&want.Inputs, "inputs", false, "")
 	asJSON := f.Bool("json", false, "")
 	asMarkdown := f.Bool("markdown", false, "")
 	err := f.Parse(args)
