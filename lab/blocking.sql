@@ -1,26 +1,31 @@
--- One observation of who waits for whom: pg_blocking_pids gives the verdict, the waiter's ungranted
--- row of pg_locks the evidence, and for a wait on a transaction the holder of that very xid.
-WITH locks AS MATERIALIZED (
-	SELECT pid, locktype, mode, granted, relation, transactionid, classid, objid, objsubid, waitstart
-	  FROM pg_locks
-)
-SELECT w.pid,
-       pg_blocking_pids(w.pid),
-       waiting.locktype,
-       waiting.mode,
-       waiting.relation::regclass::text,
-       waiting.transactionid::text,
-       holder.pid,
-       waiting.waitstart,
-       waiting.classid,
-       waiting.objid,
-       waiting.objsubid
-  FROM unnest($1::int4[]) AS w(pid)
-  LEFT JOIN locks AS waiting
-    ON waiting.pid = w.pid
-   AND NOT waiting.granted
-  LEFT JOIN locks AS holder
-    ON holder.granted
-   AND holder.locktype = 'transactionid'
-   AND waiting.locktype = 'transactionid'
-   AND holder.transactionid = waiting.transactionid
+-- One observation of who waits for whom, in two kinds of rows. Of each backend that is asked about:
+-- pg_blocking_pids, which is the verdict. Of the lock table: what these backends wait for, which is
+-- the evidence, and who holds which transaction. They are matched by the reader: joining them here
+-- would cost more than reading the whole lock table does.
+SELECT pid,
+       pg_blocking_pids(pid),
+       NULL::boolean AS granted,
+       NULL::text AS locktype,
+       NULL::text AS mode,
+       NULL::text AS relation,
+       NULL::text AS xid,
+       NULL::timestamptz AS waitstart,
+       NULL::oid AS classid,
+       NULL::oid AS objid,
+       NULL::smallint AS objsubid
+  FROM unnest($1::int4[]) AS pid
+ UNION ALL
+SELECT pid,
+       NULL,
+       granted,
+       locktype,
+       mode,
+       relation::regclass::text,
+       transactionid::text,
+       waitstart,
+       classid,
+       objid,
+       objsubid
+  FROM pg_locks
+ WHERE NOT granted AND pid = ANY ($1::int4[])
+    OR granted AND locktype = 'transactionid'

@@ -110,30 +110,50 @@ func (o *observer) waits(ctx context.Context, pids []uint32) (map[uint32]Wait, e
 		return nil, fmt.Errorf("lab: ask who waits: %w", err)
 	}
 	defer rows.Close()
-	seen := map[uint32]Wait{}
+	seen, holders := map[uint32]Wait{}, map[string]uint32{}
 	for rows.Next() {
-		var w Wait
-		var locktype, mode, relation, xid *string
-		var holder *uint32
-		var since *time.Time
-		var class, obj *uint32
-		var sub *int16
-		err := rows.Scan(&w.PID, &w.Blockers, &locktype, &mode, &relation, &xid, &holder, &since,
-			&class, &obj, &sub)
+		r, err := lockRowOf(rows)
 		if err != nil {
 			return nil, fmt.Errorf("lab: read who waits: %w", err)
 		}
-		w.LockType, w.Mode, w.Relation, w.XID = or(locktype), or(mode), or(relation), or(xid)
-		w.classID, w.objID, w.subID = or(class), or(obj), or(sub)
-		w.Holder = or(holder)
-		if since != nil {
-			w.Since = *since
+		w := seen[r.PID]
+		switch {
+		case r.granted == nil:
+			seen[r.PID] = Wait{PID: r.PID, Blockers: r.Blockers}
+		case *r.granted:
+			holders[r.XID] = r.PID // 0: a prepared transaction, which no backend serves
+		case w.LockType == "":
+			r.Wait.Blockers = w.Blockers
+			seen[r.PID] = r.Wait
 		}
-		if old, twice := seen[w.PID]; !twice || !old.proved() {
-			seen[w.PID] = w
+	}
+	for pid, w := range seen {
+		if w.LockType == "transactionid" {
+			w.Holder = holders[w.XID]
+			seen[pid] = w
 		}
 	}
 	return seen, rows.Err()
+}
+
+// A lockRow is one row of either kind: of a backend, with its blockers, or of the lock table.
+type lockRow struct {
+	Wait
+	granted *bool // nil: it is a backend's
+}
+
+func lockRowOf(rows pgx.Rows) (r lockRow, err error) {
+	var pid *uint32
+	var locktype, mode, relation, xid *string
+	var since *time.Time
+	var class, obj *uint32
+	var sub *int16
+	err = rows.Scan(&pid, &r.Blockers, &r.granted, &locktype, &mode, &relation, &xid, &since,
+		&class, &obj, &sub)
+	r.PID, r.Since = or(pid), or(since)
+	r.LockType, r.Mode, r.Relation, r.XID = or(locktype), or(mode), or(relation), or(xid)
+	r.classID, r.objID, r.subID = or(class), or(obj), or(sub)
+	return r, err
 }
 
 // or is the value behind the pointer, the zero value without one.

@@ -229,14 +229,13 @@ func (l *Lab) enabled(sessions []*Session) (steps []Step) {
 	return steps
 }
 
-// standing are the session's lanes that wait for the lab, in the order of their connections.
+// standing are the session's lanes that wait for the lab.
 func (s *Session) standing() (lanes []*lane) {
 	for _, ln := range s.lanes {
 		if ln.state == laneHeld || ln.state == laneGated {
 			lanes = append(lanes, ln)
 		}
 	}
-	slices.SortFunc(lanes, func(a, b *lane) int { return a.conn - b.conn })
 	return lanes
 }
 

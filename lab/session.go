@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,7 +28,7 @@ type Session struct {
 	key   string // name and settings: what a kept session is found by
 	wire  *toxiproxy.Proxy
 	dsn   string
-	lanes map[int]*lane
+	lanes []*lane // the oldest connection first
 
 	mu       sync.Mutex
 	receiver Receiver // made by the first operation, in its own goroutine
@@ -114,7 +115,7 @@ func (l *Lab) Sessions(name string, n int) []*Session {
 }
 
 func (l *Lab) open(name string, settings []Setting) (*Session, error) {
-	s := &Session{Name: name, lab: l, lanes: map[int]*lane{}}
+	s := &Session{Name: name, lab: l}
 	u, err := url.Parse(l.cfg.DSN)
 	if err != nil {
 		return nil, fmt.Errorf("lab: the database's URL: %w", err)
@@ -310,13 +311,23 @@ func (s *Session) close() {
 // held is the lane whose command waits to be released, nil when there is none.
 func (s *Session) held() *lane { return s.first(laneHeld) }
 
-func (s *Session) first(state laneState) (found *lane) {
+func (s *Session) first(state laneState) *lane {
 	for _, ln := range s.lanes {
-		if ln.state == state && (found == nil || ln.conn < found.conn) {
-			found = ln
+		if ln.state == state {
+			return ln
 		}
 	}
-	return found
+	return nil
+}
+
+// lane is that of a connection, nil if it has none.
+func (s *Session) lane(conn int) *lane {
+	for _, ln := range s.lanes {
+		if ln.conn == conn {
+			return ln
+		}
+	}
+	return nil
 }
 
 // living counts the lanes whose connections are open, as far as the wire has told.
@@ -331,11 +342,7 @@ func (s *Session) living() (n int) {
 
 // bury forgets the lanes whose connections are gone.
 func (s *Session) bury() {
-	for conn, ln := range s.lanes {
-		if ln.dying {
-			delete(s.lanes, conn)
-		}
-	}
+	s.lanes = slices.DeleteFunc(s.lanes, func(ln *lane) bool { return ln.dying })
 }
 
 // thinking: the client's own code runs, and an event is sure to come.

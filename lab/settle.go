@@ -231,10 +231,10 @@ func (s *Session) acted(a Answer, err error, next string) {
 
 func (s *Session) apply(e toxiproxy.Event) {
 	s.lab.trace.saw(s.Name, e)
-	ln := s.lanes[e.Conn]
+	ln := s.lane(e.Conn)
 	switch e.Kind {
 	case toxiproxy.Opened:
-		s.lanes[e.Conn] = &lane{conn: e.Conn, pid: e.PID, tx: 'I'}
+		s.lanes = append(s.lanes, &lane{conn: e.Conn, pid: e.PID, tx: 'I'})
 		s.lab.shutGatesOf(e.PID)
 	case toxiproxy.Closed:
 		if ln != nil {

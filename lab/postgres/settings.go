@@ -5,6 +5,10 @@ func settings(p Profile, onLinux bool) []string {
 	common := []string{
 		"max_connections=200",
 		"max_prepared_transactions=8",
+		// Who waits is asked of the whole lock table, whose size is that of the predicate locks too. As
+		// many of a relation make one lock on the whole of it as by default.
+		"max_pred_locks_per_transaction=10",
+		"max_pred_locks_per_relation=32",
 		"deadlock_timeout=20ms",
 		"log_lock_waits=on",
 		"log_line_prefix=%m [%p] %d ",
