@@ -208,7 +208,7 @@ func (x *explorer) finished(ctx context.Context) Explored {
 		return x.unknown("the exploration was interrupted: %v", context.Cause(ctx))
 	}
 	d.Outrun = int(x.outrun.Load())
-	d.Pruned, d.Choices = x.tree.pruned, x.tree.choices
+	d.Pruned, d.Choices = x.tree.pruned, len(x.tree.choices)
 	d.Orders = orders(x.steps)
 	for _, f := range d.Failures {
 		d.Verdict = max(d.Verdict, f.Report.Verdict)

@@ -78,7 +78,7 @@ func (x *explorer) oldest(ctx context.Context) *run {
 
 // enterWalk enters a run of the tree.
 func (x *explorer) enterWalk(ctx context.Context, r *run) {
-	w, b := r.walk, r.walk.branch
+	w, b := r.walk, r.walk.again
 	x.tree.enter(w.found)
 	x.run(ctx, w, &r.leaf)
 	switch {
@@ -132,6 +132,8 @@ func (x *explorer) run(ctx context.Context, w *walk, lf *leaf) {
 		x.enter(ctx, lf)
 	case lf.report.Verdict != VerdictValid:
 		x.enter(ctx, lf)
+	case w.left:
+		x.outrun.Add(1)
 	case !w.at.foreign:
 		x.done.Cut++
 	}

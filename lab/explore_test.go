@@ -201,6 +201,7 @@ func TestVictimsAreABranch(t *testing.T) {
 	for range 5 {
 		again := b.Explore(t.Context(), lab.Exploration{Program: p, Whole: true})
 		require.Equal(t, first.Outcomes, again.Outcomes)
+		require.True(t, again.Complete(), "%d left", again.Left)
 	}
 }
 

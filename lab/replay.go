@@ -23,6 +23,9 @@ func (f *follower) next(at position) (Step, bool) {
 		return at.enabled[0], true
 	}
 	want := f.steps[0]
+	if f.nofit != "" {
+		return Step{}, true
+	}
 	if want.Kind == StepWake || want.Kind == StepDies {
 		f.nofit = fmt.Sprintf("step %d is %s, but PostgreSQL had nobody to choose from", f.taken+1, want)
 		f.outrun = true
@@ -57,7 +60,12 @@ func (f *follower) wake(free []Step) Step {
 	return free[0]
 }
 
-func (f *follower) passed(passage) {}
+func (f *follower) passed(p passage) {
+	if p.outrun && p.choice && f.nofit == "" {
+		f.nofit = fmt.Sprintf("behind %s PostgreSQL let another die than was chosen", p.step)
+		f.outrun = true
+	}
+}
 
 // ended says whether the program ended before the schedule did, which then no longer fits.
 func (f *follower) ended() bool {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -22,7 +23,8 @@ type steering struct {
 	lesson  lesson
 	choice  bool
 	chance  int
-	doomed  bool   // a victim was chosen in this step
+	stopped bool   // waiters were stopped before this step
+	victim  string // the session that was chosen for it in this step, "" if none was
 	stand   string // where every session stood before the step, in stable words
 	ahead   string // … and the step: what experience knows it by
 }
@@ -46,8 +48,9 @@ func (l *Lab) take(step Step) {
 	st := l.steered
 	s, ln := l.standingAt(step)
 	st.taken = append(st.taken, step)
-	st.choice, st.chance, st.doomed = false, 0, false
+	st.choice, st.chance, st.stopped, st.victim = false, 0, false, ""
 	before := l.lanes(laneBlocked)
+	l.forgetVictims()
 	st.ahead = st.stand + " > " + step.String()
 	own := st.intended(s, ln, step)
 	st.flight[ln] = flown{ln.command, own}
@@ -57,11 +60,32 @@ func (l *Lab) take(step Step) {
 	}
 	st.stand = l.label()
 	l.learned(st.ahead)
-	done := passage{step: step, label: st.stand, choice: st.choice, chance: st.chance}
+	done := passage{step: step, label: st.stand, choice: st.choice, chance: st.chance,
+		outrun: len(before) == 1 && st.stopped && st.outrun()}
 	if st.prints != nil {
 		done.effect = st.total(ln, own, before)
 	}
 	st.driver.passed(done)
+}
+
+// outrun says whether another died in this step's deadlock than was chosen, or before one was.
+func (st *steering) outrun() bool {
+	for _, s := range st.lab.sessions {
+		died := slices.ContainsFunc(s.lanes, func(ln *lane) bool { return ln.deadlocked })
+		if died && s.Name != st.victim {
+			return true
+		}
+	}
+	return false
+}
+
+// forgetVictims is called before each step.
+func (l *Lab) forgetVictims() {
+	for _, s := range l.sessions {
+		for _, ln := range s.lanes {
+			ln.deadlocked = false
+		}
+	}
 }
 
 // befall does what the step says.

@@ -23,9 +23,9 @@ type tree struct {
 	root    *node
 	queue   frontier
 	pushed  int
-	pruned  int // branches that sleep
-	lost    int // branches that PostgreSQL would not go down again
-	choices int // where PostgreSQL had a choice
+	pruned  int                // branches that sleep
+	lost    int                // branches that PostgreSQL would not go down again
+	choices map[edgeKeyAt]bool // where PostgreSQL had a choice
 	chances map[string]*chance
 }
 
@@ -65,6 +65,19 @@ func (e edge) key() edgeKey {
 	return key
 }
 
+// An edgeKeyAt tells edges of all nodes apart.
+type edgeKeyAt struct {
+	from *node
+	edge edgeKey
+}
+
+// A choice is a place where PostgreSQL had one: behind a step and the wakings that had followed it.
+// A run that PostgreSQL did not let go its way may come upon one that is known.
+type choice struct {
+	at       edgeKeyAt
+	branches []branch // what it could have chosen instead
+}
+
 // A branch is an edge that was not taken yet.
 type branch struct {
 	from  *node
@@ -96,7 +109,7 @@ func (f *frontier) Pop() any {
 
 func newTree(reduced bool, shard, shards int) *tree {
 	return &tree{reduced: reduced, shard: shard, shards: shards, root: newNode(nil, edge{}),
-		chances: map[string]*chance{}}
+		choices: map[edgeKeyAt]bool{}, chances: map[string]*chance{}}
 }
 
 func newNode(parent *node, via edge) *node {
@@ -156,7 +169,7 @@ func (t *tree) ours(n *node) bool {
 }
 
 func (t *tree) push(b branch) {
-	if b.from.foreign {
+	if b.from != nil && b.from.foreign {
 		return
 	}
 	t.pushed++
@@ -244,13 +257,13 @@ func (t *tree) see(n *node, enabled []Step) (usual Step, interesting bool, found
 type find struct {
 	branches []branch
 	pruned   int // branches that sleep
-	choices  int // where PostgreSQL had a choice
+	choices  []choice
 }
 
 func (f *find) add(g find) {
 	f.branches = append(f.branches, g.branches...)
 	f.pruned += g.pruned
-	f.choices += g.choices
+	f.choices = append(f.choices, g.choices...)
 }
 
 // enter puts what a walk has come upon into the tree.
@@ -260,8 +273,16 @@ func (t *tree) enter(f find) {
 	for _, b := range f.branches {
 		t.push(b)
 	}
+	for _, c := range f.choices {
+		if t.choices[c.at] {
+			continue
+		}
+		t.choices[c.at] = true
+		for _, b := range c.branches {
+			t.push(b)
+		}
+	}
 	t.pruned += f.pruned
-	t.choices += f.choices
 }
 
 // passed notes what a step did and gives the node behind it, and whether it was known.

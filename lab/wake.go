@@ -48,6 +48,7 @@ func (l *Lab) freeze(releasing *lane) {
 			l.signal(ln, true)
 		}
 		if l.answersSoon() {
+			l.steered.stopped = true
 			return
 		}
 		l.thawAll() // one was caught in its deadlock check: that is over in a moment
@@ -115,7 +116,7 @@ func (l *Lab) thawAll() {
 // is let run finds the deadlock.
 func (l *Lab) chooseVictim(seen map[uint32]Wait, running []*lane) {
 	st := l.steered
-	if st == nil || st.doomed {
+	if st == nil || st.victim != "" {
 		return
 	}
 	for _, closer := range running {
@@ -125,11 +126,11 @@ func (l *Lab) chooseVictim(seen map[uint32]Wait, running []*lane) {
 				!slices.Contains(seen[stopped.pid].Blockers, closer.pid) {
 				continue
 			}
-			st.doomed, st.choice = true, true
+			st.choice = true
 			doomed := []Step{{Session: l.name(closer.pid), Kind: StepDies},
 				{Session: l.name(stopped.pid), Kind: StepDies}}
 			victim := st.driver.wake(doomed)
-			st.taken = append(st.taken, victim)
+			st.taken, st.victim = append(st.taken, victim), victim.Session
 			if victim == doomed[1] {
 				l.signal(closer, true)
 				l.signal(stopped, false)

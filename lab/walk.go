@@ -9,6 +9,7 @@ import (
 type walk struct {
 	tree   *tree
 	branch branch // that it explores
+	again  branch // that is to be tried once more if it is lost
 	found  find
 	way    []edge // still to be followed; the last one's label is not known
 	at     *node
@@ -16,11 +17,12 @@ type walk struct {
 	wakes  []int // taken since
 	lost   bool  // PostgreSQL did not go the way again
 	stale  bool  // it came where it has been before
+	left   bool  // it has left the tree, as PostgreSQL was faster with a choice than its driver
 }
 
 // walk begins a run; a branch from nowhere is the very first.
 func (t *tree) walk(b branch) *walk {
-	w := &walk{tree: t, branch: b, at: t.root}
+	w := &walk{tree: t, branch: b, again: b, at: t.root}
 	if b.from != nil {
 		w.way = append(b.from.path(), edge{step: b.step, wakes: b.wakes})
 	}
@@ -31,6 +33,9 @@ func (w *walk) next(at position) (Step, bool) {
 	w.tree.mu.Lock()
 	defer w.tree.mu.Unlock()
 	w.wakes = nil
+	if w.left {
+		return Step{}, false
+	}
 	usual, interesting, found := w.tree.see(w.at, at.enabled)
 	w.found.add(found)
 	interesting = interesting && !w.stale
@@ -48,14 +53,18 @@ func (w *walk) next(at position) (Step, bool) {
 // wake follows the way, and where it ends takes the first and leaves the others for later.
 func (w *walk) wake(free []Step) Step {
 	pick, place := 0, len(w.wakes)
+	if w.left {
+		return free[0]
+	}
 	if len(w.way) > 0 && place < len(w.way[0].wakes) {
 		pick = min(w.way[0].wakes[place], len(free)-1)
 	} else {
+		c := choice{at: edgeKeyAt{w.at, edge{step: w.step, wakes: w.wakes}.key()}}
 		for other := 1; other < len(free); other++ {
-			w.found.branches = append(w.found.branches, branch{from: w.at, step: w.step,
+			c.branches = append(c.branches, branch{from: w.at, step: w.step,
 				cost: w.at.cost, wakes: append(slices.Clone(w.wakes), other)})
 		}
-		w.found.choices++
+		w.found.choices = append(w.found.choices, c)
 	}
 	w.wakes = append(w.wakes, pick)
 	return free[pick]
@@ -64,6 +73,13 @@ func (w *walk) wake(free []Step) Step {
 func (w *walk) passed(p passage) {
 	w.tree.mu.Lock()
 	defer w.tree.mu.Unlock()
+	if w.left {
+		return
+	}
+	if p.outrun {
+		w.leave(p.step)
+		return
+	}
 	from, known := w.at, false
 	w.at, known = w.tree.passed(from, p, w.wakes)
 	switch {
@@ -77,6 +93,16 @@ func (w *walk) passed(p passage) {
 	}
 	if p.chance > 1 && len(w.way) == 0 {
 		w.found.add(w.tree.again(from, p))
+	}
+}
+
+// leave ends the walk where PostgreSQL chose a victim by itself: what comes of it belongs to no
+// branch. The step is to be tried again, as its branch says or, beyond it, from here.
+func (w *walk) leave(step Step) {
+	w.lost, w.left = true, true
+	if len(w.way) == 0 {
+		w.again.from, w.again.step, w.again.wakes = w.at, step, nil
+		w.again.cost = w.at.cost + w.at.preempts(step)
 	}
 }
 
@@ -94,7 +120,7 @@ func (t *tree) again(n *node, p passage) (found find) {
 	if c == nil {
 		c = &chance{seen: map[string]bool{}, want: p.chance}
 		t.chances[key] = c
-		found.choices++
+		found.choices = append(found.choices, choice{at: edgeKeyAt{n, edge{step: p.step}.key()}})
 	}
 	c.seen[p.label] = true
 	c.tries++

@@ -46,8 +46,9 @@ const (
 	samplesOfThree = 50
 )
 
-// threeOf says whether three sessions of a suite are run: by the gate all, else those of snapshots.
-func threeOf(suite scenarios.Suite) bool {
+// wholeSuite says whether what takes longest is run of a suite: three sessions, and pairs that are cut.
+// The gate runs it of all, go test by itself of snapshots.
+func wholeSuite(suite scenarios.Suite) bool {
 	if testing.Short() {
 		return false
 	}
@@ -70,7 +71,7 @@ func TestEveryOrder(t *testing.T) {
 		b := bench(t, postgres.Fast, scenarios.Explorable(suite), scenarios.Options{Seed: seed()})
 		for _, p := range programs(t, suite) {
 			t.Run(p.Name, func(t *testing.T) {
-				if len(p.Sessions) > 2 && !threeOf(suite) {
+				if len(p.Sessions) > 2 && !wholeSuite(suite) {
 					t.Skip("three sessions of this suite are left to the gate, or to LAB_ALL=1")
 				}
 				want := lab.Exploration{Program: p}

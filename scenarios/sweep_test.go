@@ -33,8 +33,9 @@ func TestEveryCut(t *testing.T) {
 		b := bench(t, postgres.Fast, suite, scenarios.Options{Seed: seed()})
 		for _, p := range matching(t, suite.Swept) {
 			t.Run(p.Name, func(t *testing.T) {
-				if testing.Short() && len(p.Sessions) > 1 {
-					t.Skip("every place of one session beside every place of another: without -short")
+				if len(p.Sessions) > 1 && !wholeSuite(suite) {
+					t.Skip("every place of one session beside every place of another is left to the gate, " +
+						"or to LAB_ALL=1")
 				}
 				s := b.Sweep(t.Context(), sweeping(t, suite, p))
 				wholly(t, suite, s)
