@@ -19,13 +19,13 @@ type follower struct {
 }
 
 func (f *follower) next(at position) (Step, bool) {
-	if len(f.steps) == 0 {
+	switch {
+	case f.nofit != "":
+		return Step{}, true
+	case len(f.steps) == 0:
 		return at.enabled[0], true
 	}
 	want := f.steps[0]
-	if f.nofit != "" {
-		return Step{}, true
-	}
 	if want.Kind == StepWake || want.Kind == StepDies {
 		f.nofit = fmt.Sprintf("step %d is %s, but PostgreSQL had nobody to choose from", f.taken+1, want)
 		f.outrun = true
