@@ -126,6 +126,7 @@ func (x *explorer) restart(ctx context.Context) {
 
 // run counts one schedule of the tree, and has it judged if it is of interest.
 func (x *explorer) run(ctx context.Context, w *walk, lf *leaf) {
+	lf.cut = lf.cut || w.left // also behind its last step
 	switch {
 	case !lf.cut && x.tree.ours(w.at):
 		x.done.Explored++
