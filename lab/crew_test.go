@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,15 +99,19 @@ func TestCrewSweepsTheSame(t *testing.T) {
 // A run that is interrupted leaves nobody playing, says so, and costs the lab nothing: the next
 // exploration is whole.
 func TestCrewIsInterrupted(t *testing.T) {
-	for _, b := range crews(t, scenarios.SnapshotSuite, scenarios.Snapshots) {
+	var calls atomic.Int64
+	var cancel context.CancelFunc
+	for _, b := range crews(t, scenarios.SnapshotSuite, calling(func() {
+		if calls.Add(1) == 40 {
+			cancel()
+		}
+	})) {
 		for _, gated := range []bool{false, true} {
-			ctx, cancel := context.WithCancel(t.Context())
-			e := b.Explore(ctx, lab.Exploration{Program: of(t, "three_copies"), Whole: true,
-				Gated: gated, Budget: 100, Progress: func(e lab.Explored) {
-					if e.Explored > 10 {
-						cancel()
-					}
-				}})
+			var ctx context.Context
+			ctx, cancel = context.WithCancel(t.Context())
+			calls.Store(0)
+			e := b.Explore(ctx, lab.Exploration{Program: of(t, "three_copies"), Whole: true, Gated: gated})
+			cancel()
 			require.Equal(t, lab.VerdictUnknown, e.Verdict)
 			again := b.Explore(t.Context(), lab.Exploration{Program: of(t, "two_revisions"),
 				Whole: true})
@@ -115,3 +120,23 @@ func TestCrewIsInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// calling is the reference that calls somebody before each delivery.
+func calling(before func()) lab.NewReceiver {
+	return func(ctx context.Context, dsn string) (lab.Receiver, error) {
+		r, err := scenarios.Snapshots(ctx, dsn)
+		return caller{r, before}, err
+	}
+}
+
+type caller struct {
+	lab.Receiver
+	before func()
+}
+
+func (c caller) Receive(ctx context.Context, d lab.Delivery) (lab.Answer, error) {
+	c.before()
+	return c.Receiver.Receive(ctx, d)
+}
+
+func (c caller) Close() { c.Receiver.(interface{ Close() }).Close() }

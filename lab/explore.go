@@ -50,8 +50,8 @@ type Explored struct {
 	States   map[string]int // answers and what was left in the tables → schedules
 	Failures []Failure
 	Audited  int      // schedules run once more by an audit
-	Outrun   int      // … times in vain: PostgreSQL made a choice before it was made for it
 	Varied   []string // what an audit saw differ
+	Outrun   int      // runs in vain: PostgreSQL made a choice before it was made for it
 	Elapsed  time.Duration
 }
 
@@ -163,7 +163,7 @@ func (x *explorer) batchSize() int {
 	if x.lab.cfg.Reset != "" {
 		return 1
 	}
-	return min(200, 25+(x.done.Explored+x.done.Cut)/2)
+	return min(200, 25+(x.done.Explored+x.done.Cut+x.done.Audited)/2)
 }
 
 // count keeps the greatest number of steps that each session has needed.

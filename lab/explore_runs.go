@@ -78,7 +78,7 @@ func (x *explorer) oldest(ctx context.Context) *run {
 
 // enterWalk enters a run of the tree.
 func (x *explorer) enterWalk(ctx context.Context, r *run) {
-	w, b := r.walk, r.walk.again
+	w, b := r.walk, r.walk.branch
 	x.tree.enter(w.found)
 	x.run(ctx, w, &r.leaf)
 	switch {
@@ -91,7 +91,8 @@ func (x *explorer) enterWalk(ctx context.Context, r *run) {
 	}
 }
 
-// maxTries is how often a branch is tried that PostgreSQL does not go down again.
+// maxTries is how often a branch is tried that PostgreSQL does not go down again, be it that it was
+// faster, be it that a victim who is chosen has looked for deadlocks too early to find this one.
 const maxTries = 20
 
 // plant begins a tree with the one branch that there is: the very first run.
@@ -122,19 +123,19 @@ func (x *explorer) restart(ctx context.Context) {
 	clear(d.Outcomes)
 	clear(d.States)
 	clear(x.steps)
+	x.outrun.Store(0)
 }
 
 // run counts one schedule of the tree, and has it judged if it is of interest.
 func (x *explorer) run(ctx context.Context, w *walk, lf *leaf) {
-	lf.cut = lf.cut || w.left // also behind its last step
 	switch {
+	case w.left && lf.report.Verdict != VerdictUnknown:
+		x.outrun.Add(1)
 	case !lf.cut && x.tree.ours(w.at):
 		x.done.Explored++
 		x.enter(ctx, lf)
 	case lf.report.Verdict != VerdictValid:
 		x.enter(ctx, lf)
-	case w.left:
-		x.outrun.Add(1)
 	case !w.at.foreign:
 		x.done.Cut++
 	}
@@ -146,6 +147,7 @@ func (x *explorer) play(ctx context.Context, l *Lab, d driver) leaf {
 	l.prints = x.prints
 	lf := l.leaf(ctx, p, d)
 	l.prints = nil
+	lf.cut = lf.cut || lf.outrun // also if it was in the last step
 	if l.cfg.Reset != "" && (!lf.cut || lf.report.Verdict != VerdictValid) {
 		l.judgeRuns(ctx, p.Law, []*leaf{&lf})
 	}

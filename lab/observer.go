@@ -119,7 +119,8 @@ func (o *observer) waits(ctx context.Context, pids []uint32) (map[uint32]Wait, e
 		w := seen[r.PID]
 		switch {
 		case r.granted == nil:
-			seen[r.PID] = Wait{PID: r.PID, Blockers: r.Blockers}
+			w.PID, w.Blockers = r.PID, r.Blockers
+			seen[r.PID] = w
 		case *r.granted:
 			holders[r.XID] = r.PID // 0: a prepared transaction, which no backend serves
 		case w.LockType == "":

@@ -49,6 +49,7 @@ type played struct {
 	steps   []Step   // as they went
 	cut     bool     // the driver lost interest
 	lesson  lesson
+	outrun  bool // PostgreSQL has made a choice before it was made for it
 }
 
 // playProgram runs one program once, as the driver says.
@@ -82,7 +83,7 @@ func (l *Lab) through(p Program, d driver, done *played) {
 	}
 	st := newSteering(l, d)
 	l.steered = st
-	defer func() { done.steps, done.lesson = st.taken, st.lesson }()
+	defer func() { done.steps, done.lesson, done.outrun = st.taken, st.lesson, st.outran }()
 	sessions := make([]*Session, len(p.Sessions))
 	for i, a := range p.Sessions {
 		sessions[i] = l.Session(a.Name, a.Settings...)

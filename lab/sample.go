@@ -74,6 +74,10 @@ func (x *explorer) random(ctx context.Context) {
 		if r == nil {
 			break
 		}
+		if r.leaf.outrun && r.leaf.report.Verdict != VerdictUnknown {
+			x.outrun.Add(1)
+			continue
+		}
 		x.enter(ctx, &r.leaf)
 		x.done.Sampled++
 	}

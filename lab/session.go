@@ -320,6 +320,15 @@ func (s *Session) first(state laneState) *lane {
 	return nil
 }
 
+// opens enters a lane at its place: which of two connections opens first is nobody's choice.
+func (s *Session) opens(ln *lane) {
+	i := slices.IndexFunc(s.lanes, func(other *lane) bool { return other.conn > ln.conn })
+	if i < 0 {
+		i = len(s.lanes)
+	}
+	s.lanes = slices.Insert(s.lanes, i, ln)
+}
+
 // lane is that of a connection, nil if it has none.
 func (s *Session) lane(conn int) *lane {
 	for _, ln := range s.lanes {

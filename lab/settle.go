@@ -141,8 +141,8 @@ func (l *Lab) ask(running []*lane, confirmed map[*lane]bool) {
 	}
 }
 
-// look sees who waits for whom, and by which lock. The locks cost three times what the blockers
-// do, so that they are read only when there are some.
+// look sees who waits for whom, and by which lock. The locks cost more than the blockers do, so that
+// they are read only when there are some.
 func (l *Lab) look(running []*lane) (map[uint32]Wait, error) {
 	pids := make([]uint32, len(running))
 	for i, ln := range running {
@@ -234,7 +234,7 @@ func (s *Session) apply(e toxiproxy.Event) {
 	ln := s.lane(e.Conn)
 	switch e.Kind {
 	case toxiproxy.Opened:
-		s.lanes = append(s.lanes, &lane{conn: e.Conn, pid: e.PID, tx: 'I'})
+		s.opens(&lane{conn: e.Conn, pid: e.PID, tx: 'I'})
 		s.lab.shutGatesOf(e.PID)
 	case toxiproxy.Closed:
 		if ln != nil {

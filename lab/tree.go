@@ -169,7 +169,7 @@ func (t *tree) ours(n *node) bool {
 }
 
 func (t *tree) push(b branch) {
-	if b.from != nil && b.from.foreign {
+	if b.from.foreign {
 		return
 	}
 	t.pushed++

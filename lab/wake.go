@@ -41,6 +41,7 @@ func (l *Lab) freeze(releasing *lane) {
 	deadlock := len(waiters) == 1 && (waiters[0].wrote || l.shutting()) &&
 		!releasing.ends()
 	if len(waiters) < 2 && !deadlock {
+		l.steered.pair = l.stoppedAlone() // since a step before
 		return
 	}
 	for {
@@ -48,11 +49,23 @@ func (l *Lab) freeze(releasing *lane) {
 			l.signal(ln, true)
 		}
 		if l.answersSoon() {
-			l.steered.stopped = true
+			l.steered.pair = l.stoppedAlone()
 			return
 		}
 		l.thawAll() // one was caught in its deadlock check: that is over in a moment
 	}
+}
+
+// stoppedAlone says whether one backend is stopped, and nobody waits for it: a deadlock that it has a
+// part in is then one of two. In longer ones the choice is left to PostgreSQL.
+func (l *Lab) stoppedAlone() bool {
+	var stopped []*lane
+	for _, ln := range l.lanes(laneBlocked) {
+		if ln.frozen {
+			stopped = append(stopped, ln)
+		}
+	}
+	return len(stopped) == 1 && len(l.waitersOf(stopped[0])) == 0
 }
 
 // waitersOf are the lanes that were last seen to wait for this one.

@@ -9,7 +9,6 @@ import (
 type walk struct {
 	tree   *tree
 	branch branch // that it explores
-	again  branch // that is to be tried once more if it is lost
 	found  find
 	way    []edge // still to be followed; the last one's label is not known
 	at     *node
@@ -17,12 +16,13 @@ type walk struct {
 	wakes  []int // taken since
 	lost   bool  // PostgreSQL did not go the way again
 	stale  bool  // it came where it has been before
-	left   bool  // it has left the tree, as PostgreSQL was faster with a choice than its driver
+	over   bool  // what comes is of no interest: it is all known, or belongs to no branch
+	left   bool  // … as PostgreSQL was faster with a choice than its driver
 }
 
 // walk begins a run; a branch from nowhere is the very first.
 func (t *tree) walk(b branch) *walk {
-	w := &walk{tree: t, branch: b, again: b, at: t.root}
+	w := &walk{tree: t, branch: b, at: t.root}
 	if b.from != nil {
 		w.way = append(b.from.path(), edge{step: b.step, wakes: b.wakes})
 	}
@@ -33,7 +33,7 @@ func (w *walk) next(at position) (Step, bool) {
 	w.tree.mu.Lock()
 	defer w.tree.mu.Unlock()
 	w.wakes = nil
-	if w.left {
+	if w.over {
 		return Step{}, false
 	}
 	usual, interesting, found := w.tree.see(w.at, at.enabled)
@@ -46,14 +46,14 @@ func (w *walk) next(at position) (Step, bool) {
 			w.lost, w.way = true, nil
 		}
 	}
-	w.step = usual
+	w.step, w.over = usual, !interesting
 	return usual, interesting
 }
 
 // wake follows the way, and where it ends takes the first and leaves the others for later.
 func (w *walk) wake(free []Step) Step {
 	pick, place := 0, len(w.wakes)
-	if w.left {
+	if w.over {
 		return free[0]
 	}
 	if len(w.way) > 0 && place < len(w.way[0].wakes) {
@@ -73,7 +73,7 @@ func (w *walk) wake(free []Step) Step {
 func (w *walk) passed(p passage) {
 	w.tree.mu.Lock()
 	defer w.tree.mu.Unlock()
-	if w.left {
+	if w.over {
 		return
 	}
 	if p.outrun {
@@ -99,11 +99,12 @@ func (w *walk) passed(p passage) {
 // leave ends the walk where PostgreSQL chose a victim by itself: what comes of it belongs to no
 // branch. The step is to be tried again, as its branch says or, beyond it, from here.
 func (w *walk) leave(step Step) {
-	w.lost, w.left = true, true
-	if len(w.way) == 0 {
-		w.again.from, w.again.step, w.again.wakes = w.at, step, nil
-		w.again.cost = w.at.cost + w.at.preempts(step)
+	if w.over, w.left = true, true; len(w.way) > 0 {
+		w.lost = true
+		return
 	}
+	w.found.branches = append(w.found.branches,
+		branch{from: w.at, step: step, cost: w.at.cost + w.at.preempts(step)})
 }
 
 // A chance is a step behind which PostgreSQL chose and nobody could choose for it.

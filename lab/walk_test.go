@@ -1,30 +1,28 @@
 package lab
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// Two sessions of two steps each, whose second steps close a deadlock: PostgreSQL chooses the victim
-// unless the lab is faster. As often as it is, the same orders are run, each choice is known once, and
-// none is lost.
+// A deadlock, behind which the program goes on: PostgreSQL chooses the victim unless the lab is
+// faster. As often as it is, the same orders are run, each choice is known once, and none is lost.
 func TestAWalkThatLeftTheTreeIsTriedAgain(t *testing.T) {
-	ends, choices := twoOfTwo(t, func(int) bool { return false })
-	require.Len(t, ends, 10)
+	ends, choices := deadlocks(t, func(int) bool { return false })
+	require.Len(t, ends, 14) // ten words of two a and three b, four of them with either victim
 	require.Equal(t, 4, choices)
 	for every := 2; every < 6; every++ {
-		again, known := twoOfTwo(t, func(n int) bool { return n%every == 0 })
+		again, known := deadlocks(t, func(n int) bool { return n%every == 0 })
 		require.Equal(t, ends, again)
 		require.Equal(t, choices, known)
 	}
 }
 
-// twoOfTwo runs the whole tree; outrun says of the nth deadlock whether PostgreSQL was faster.
-func twoOfTwo(t *testing.T, outrun func(nth int) bool) (ends map[string]int, choices int) {
+// deadlocks runs the whole tree; outrun says of the nth deadlock whether PostgreSQL was faster.
+func deadlocks(t *testing.T, outrun func(nth int) bool) (ends map[string]int, choices int) {
 	t.Helper()
-	tree, ends, deadlocks := newTree(false, 0, 0), map[string]int{}, 0
+	tree, ends, met := newTree(false, 0, 0), map[string]int{}, 0
 	tree.queue = frontier{{}}
 	for runs := 0; ; runs++ {
 		require.Less(t, runs, 100, "it goes on for ever")
@@ -33,22 +31,25 @@ func twoOfTwo(t *testing.T, outrun func(nth int) bool) (ends map[string]int, cho
 			return ends, len(tree.choices)
 		}
 		w := tree.walk(b)
-		way, whole := walked(w, func() bool { deadlocks++; return outrun(deadlocks) })
+		end, whole := walked(w, func() bool {
+			met++
+			return outrun(met)
+		})
 		tree.enter(w.found)
 		if whole && !w.left {
-			ends[way]++
-			require.Equal(t, 1, ends[way], way)
+			ends[end]++
+			require.Equal(t, 1, ends[end], end)
 		}
 		if w.lost {
-			tree.enter(find{branches: []branch{w.again}})
+			tree.enter(find{branches: []branch{w.branch}})
 		}
 	}
 }
 
-// walked plays the sessions a and b for a walk. The last step closes a deadlock if both first steps
-// came before it and before each second one.
-func walked(w *walk, outrun func() bool) (way string, whole bool) {
-	left := map[string]int{"a": 2, "b": 2}
+// walked plays the sessions a, of two steps, and b, of three, for a walk. They close a deadlock when
+// both have taken two, if each had taken one before.
+func walked(w *walk, outrun func() bool) (end string, whole bool) {
+	left, way, victim := map[string]int{"a": 2, "b": 3}, "", ""
 	for {
 		var enabled []Step
 		for _, name := range []string{"a", "b"} {
@@ -57,7 +58,7 @@ func walked(w *walk, outrun func() bool) (way string, whole bool) {
 			}
 		}
 		if len(enabled) == 0 {
-			return way, true
+			return way + victim, true
 		}
 		step, interested := w.next(position{enabled: enabled})
 		if !interested {
@@ -66,15 +67,35 @@ func walked(w *walk, outrun func() bool) (way string, whole bool) {
 		left[step.Session]--
 		way += step.Session
 		p := passage{step: step}
-		if deadlock := len(way) == 4 && way[0] != way[1]; deadlock {
+		if deadlock := len(way) == 4 && way[0] != way[1] && left["a"] == 0; deadlock {
 			if p.outrun = outrun(); !p.outrun {
 				victims := []Step{{Session: "a", Kind: StepDies}, {Session: "b", Kind: StepDies}}
-				way += " " + w.wake(victims).Session
+				victim = " without " + w.wake(victims).Session
 			}
 		}
-		p.label = strings.TrimSpace(way)
+		p.label = way + victim
 		w.passed(p)
 	}
+}
+
+// Who is lost before leaving has two places to come back to.
+func TestALostWalkThatLeavesForgetsNothing(t *testing.T) {
+	tree := newTree(false, 0, 0)
+	both := position{enabled: []Step{{Session: "a"}, {Session: "b"}}}
+	first := tree.walk(branch{})
+	step, _ := first.next(both)
+	first.passed(passage{step: step, label: "as ever"})
+
+	w := tree.walk(branch{from: first.at, step: Step{Session: "b"}})
+	w.next(both)
+	w.passed(passage{step: step, label: "otherwise"})
+	require.True(t, w.lost)
+	w.next(both)
+	w.passed(passage{step: Step{Session: "a"}, outrun: true})
+	require.True(t, w.lost && w.left)
+	require.Equal(t, first.at, w.branch.from)
+	last := w.found.branches[len(w.found.branches)-1]
+	require.Equal(t, w.at, last.from)
 }
 
 // Somebody who is lost may come upon a choice that is known: its branches are not new.

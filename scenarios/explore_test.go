@@ -46,8 +46,8 @@ const (
 	samplesOfThree = 50
 )
 
-// wholeSuite says whether what takes longest is run of a suite: three sessions, and pairs that are cut.
-// The gate runs it of all, go test by itself of snapshots.
+// wholeSuite says whether what takes longest is run of a suite: three sessions, and pairs of which one
+// is cut. The gate runs it of all suites, go test by itself of snapshots.
 func wholeSuite(suite scenarios.Suite) bool {
 	if testing.Short() {
 		return false

@@ -50,8 +50,8 @@ const mostSchedules, mostGated, fewSchedules, someSchedules = 200, 25, 25, 5
 // byExploration runs the suite's programs in every order.
 func (t *trial) byExploration(ctx context.Context, h *hearing) {
 	left := t.fewestFirst()
-	for _, budget := range []int{someSchedules, fewSchedules} {
-		if t.sinner != nil {
+	if t.sinner != nil {
+		for _, budget := range []int{someSchedules, fewSchedules} {
 			left = slices.DeleteFunc(left, func(p lab.Program) bool {
 				want := lab.Exploration{Program: p, Budget: budget, Stop: 1}
 				return t.explores(ctx, h, want) || budget == fewSchedules && len(p.Sessions) > 2

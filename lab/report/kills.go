@@ -25,7 +25,7 @@ type Cell struct {
 	Named     bool    `json:"named,omitempty"`  // by the law that names the sin, or one as good
 	Schedules int     `json:"schedules"`        // runs until then, or in all
 	ElapsedMS float64 `json:"elapsed_ms,omitempty"`
-	FoundMS   float64 `json:"found_ms,omitempty"` // … until the law was broken; the rest is for a shorter line
+	FoundMS   float64 `json:"found_ms,omitempty"` // … until the law was broken
 	Line      string  `json:"line,omitempty"`     // that replays it
 }
 

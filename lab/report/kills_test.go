@@ -57,7 +57,9 @@ func TestWhatIsWrongInAMatrix(t *testing.T) {
 func TestMatrixIsTold(t *testing.T) {
 	all := []report.Kill{
 		{Receiver: "snapshots", Suite: "snapshots", Reference: true, Cells: []report.Cell{spotless}},
-		flawedKill(missed, byOrders, byAnother),
+		flawedKill(missed, byOrders, byAnother,
+			report.Cell{Judge: report.InTurn, Ruling: report.Missed, Schedules: 1},
+			report.Cell{Judge: report.InLoops, Ruling: report.Missed, Schedules: 30}),
 	}
 	require.Equal(t, `snapshots: the reference
   scenarios          clean    40 schedules, 0 ms
@@ -70,6 +72,8 @@ check_then_insert (snapshots)
     again: lab replay -receiver check_then_insert 'two_copies@1 first:COMMIT'
   sweep              caught   new_event, 3 schedules, 0 ms
     law:   a sender is answered in the end
+  two copies in turn missed   1 schedule, 0 ms
+  30 loops           missed   30 schedules, 0 ms
 
 1 reference, 1 of 1 flawed receiver caught by the law that names them
 caught by orders or cuts, and by no scenario: check_then_insert
@@ -79,7 +83,13 @@ survive the usual tests, two copies in turn and 30 loops: 1 of 1
 	require.Contains(t, table,
 		"| `snapshots` | none: the reference of snapshots | ✓ |  |  |  |  |  |  |\n")
 	require.Contains(t, table,
-		"| `check_then_insert` | one event makes one change | – |  | 7 |  | (3) |  |  |\n")
+		"| `check_then_insert` | one event makes one change | – |  | 7 |  | (3) | – | – |\n")
+}
+
+// Of judges that nobody asked, nothing is said.
+func TestMatrixOfSomeJudges(t *testing.T) {
+	require.Equal(t, "0 references, 1 of 1 flawed receiver caught by the law that names them\n",
+		report.KillsSummary([]report.Kill{flawedKill(byOrders)}))
 }
 
 func TestMatrixIsKeptAndDrawn(t *testing.T) {

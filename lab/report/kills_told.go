@@ -36,7 +36,11 @@ func (k Kill) Text() string {
 
 // told says by what, after how much, by which law, and how to see it again.
 func (c Cell) told(k Kill) string {
-	took := fmt.Sprintf("%s, %.0f ms", phrase(c.Schedules, "schedule", "schedules"), c.ElapsedMS)
+	ms := c.ElapsedMS
+	if c.Named {
+		ms = c.FoundMS
+	}
+	took := fmt.Sprintf("%s, %.0f ms", phrase(c.Schedules, "schedule", "schedules"), ms)
 	if c.Ruling == NotRun {
 		return c.Reason
 	}
@@ -57,10 +61,13 @@ func (c Cell) again(k Kill) string {
 	return fmt.Sprintf("lab replay -receiver %s '%s'", k.Receiver, c.Line)
 }
 
+// asked says whether a judge was asked at all.
+func asked(k Kill, judge string) bool { return k.Cell(judge).Ruling != NotRun }
+
 // KillsSummary says in a few lines what came of all.
 func KillsSummary(all []Kill) string {
 	var b strings.Builder
-	references, caught, alone, missed := 0, 0, []string{}, []string{}
+	references, caught, usual, alone, missed := 0, 0, 0, []string{}, []string{}
 	for _, k := range all {
 		switch {
 		case k.Reference:
@@ -69,8 +76,11 @@ func KillsSummary(all []Kill) string {
 		case k.Wrong() == "":
 			caught++
 		}
-		if !k.Cell(ByScenarios).Named && len(k.CaughtBy(Generic)) > 0 {
+		if asked(k, ByScenarios) && !k.Cell(ByScenarios).Named && len(k.CaughtBy(Generic)) > 0 {
 			alone = append(alone, k.Receiver)
+		}
+		if asked(k, InTurn) && asked(k, InLoops) {
+			usual++
 		}
 		if k.Cell(InTurn).Ruling != Caught && k.Cell(InLoops).Ruling != Caught {
 			missed = append(missed, k.Receiver)
@@ -84,7 +94,7 @@ func KillsSummary(all []Kill) string {
 		fmt.Fprintf(&b, "caught by orders or cuts, and by no scenario: %s\n",
 			strings.Join(alone, ", "))
 	}
-	if flawed > 0 {
+	if usual > 0 {
 		fmt.Fprintf(&b, "survive the usual tests, two copies in turn and 30 loops: %d of %d\n",
 			len(missed), flawed)
 	}
