@@ -73,6 +73,8 @@ func openObserver(ctx context.Context, c Config) (*observer, error) {
 	cfg.RuntimeParams["application_name"] = "webhooklab observer"
 	// The same few questions again and again: none is worth being planned twice.
 	cfg.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	// Nobody analyzes the tables, and their rows become many: laws find those of their runs by index.
+	cfg.RuntimeParams["enable_seqscan"] = "off"
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("lab: observer: %w", err)
