@@ -16,8 +16,8 @@ type walk struct {
 	wakes  []int // taken since
 	lost   bool  // PostgreSQL did not go the way again
 	stale  bool  // it came where it has been before
-	over   bool  // what comes is of no interest: it is all known, or belongs to no branch
-	left   bool  // … as PostgreSQL was faster with a choice than its driver
+	over   bool  // what is still to come is of no interest
+	left   bool  // … because PostgreSQL chose a victim by itself: the run belongs to no branch
 }
 
 // walk begins a run; a branch from nowhere is the very first.

@@ -5,8 +5,8 @@ func settings(p Profile, onLinux bool) []string {
 	common := []string{
 		"max_connections=200",
 		"max_prepared_transactions=8",
-		// Who waits is asked of the whole lock table, whose size is that of the predicate locks too. As
-		// many of a relation make one lock on the whole of it as by default.
+		// Each question about who waits reads every place for a predicate lock, taken or not: the fewer
+		// there are, the cheaper it is. How many of one relation become a lock on all of it is as usual.
 		"max_pred_locks_per_transaction=10",
 		"max_pred_locks_per_relation=32",
 		"deadlock_timeout=20ms",
