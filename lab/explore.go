@@ -22,6 +22,7 @@ type Exploration struct {
 	Gated   bool          // statements are stopped inside PostgreSQL too, before each row they write
 	Audit   int           // run each schedule so many times more and name what varied
 	Stop    int           // after so many failures; 0: 5
+	List    bool          // keep each order that was run, with how it ended
 
 	Shard, Shards int // shard 1 … Shards; 0 is the whole
 
@@ -48,6 +49,8 @@ type Explored struct {
 
 	Outcomes map[string]int // answers → schedules
 	States   map[string]int // answers and what was left in the tables → schedules
+	Listed   []Order        // of a List: what Outcomes and States count, in the order of the runs
+	Ends     []End          // that these came to
 	Failures []Failure
 	Audited  int      // schedules run once more by an audit
 	Varied   []string // what an audit saw differ
@@ -97,6 +100,7 @@ type leaf struct {
 	lab      *Lab // that played it
 	schedule Schedule
 	again    []*leaf // the same schedule once more, for an audit
+	drawn    bool    // at random
 	judged   bool    // by the laws, and its state is read
 	state    string
 }

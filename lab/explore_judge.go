@@ -18,9 +18,7 @@ func (x *explorer) judge(ctx context.Context) {
 	x.demand(ctx, batch)
 	for _, lf := range batch {
 		if !lf.cut {
-			answers := strings.Join(lf.answers, " ")
-			x.done.Outcomes[answers]++
-			x.done.States[answers+"\n"+lf.state]++
+			x.done.count(lf, x.want.List)
 		}
 		if lf.report.Verdict != VerdictValid && len(x.done.Failures) < x.want.Stop {
 			x.done.Failures = append(x.done.Failures, Failure{Schedule: lf.schedule, Report: lf.report})

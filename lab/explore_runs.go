@@ -122,6 +122,7 @@ func (x *explorer) restart(ctx context.Context) {
 	d.Failures = d.Failures[:x.known]
 	clear(d.Outcomes)
 	clear(d.States)
+	d.Listed, d.Ends = nil, nil
 	clear(x.steps)
 	x.outrun.Store(0)
 }

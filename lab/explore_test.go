@@ -92,6 +92,33 @@ func TestBudget(t *testing.T) {
 	require.Contains(t, e.Bound, "10 random schedules")
 }
 
+// A list holds what is counted: each order once, drawn or not, under the end that it came to.
+func TestTheListAddsUp(t *testing.T) {
+	b := explorer(t, scenarios.Snapshots)
+	want := lab.Exploration{Program: of(t, "three_revisions"), Budget: 20, Samples: 10}
+	require.Empty(t, b.Explore(t.Context(), want).Listed, "nobody asked for it")
+
+	want.List = true
+	e := b.Explore(t.Context(), want)
+	require.Len(t, e.Listed, e.Explored+e.Sampled)
+	states, lines, drawn := map[string]int{}, map[string]bool{}, 0
+	for _, o := range e.Listed {
+		_, err := lab.ParseSchedule(o.Line)
+		require.NoError(t, err)
+		require.Equal(t, lab.VerdictValid, o.Verdict)
+		end := e.Ends[o.End]
+		states[end.Answers+"\n"+end.State]++
+		if o.Drawn {
+			drawn++
+			continue
+		}
+		require.False(t, lines[o.Line], "it is there twice: %s", o.Line)
+		lines[o.Line] = true
+	}
+	require.Equal(t, e.States, states)
+	require.Equal(t, e.Sampled, drawn)
+}
+
 // The same seed draws the same schedules.
 func TestSamplesFollowTheSeed(t *testing.T) {
 	b := explorer(t, scenarios.Snapshots)

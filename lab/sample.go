@@ -78,6 +78,7 @@ func (x *explorer) random(ctx context.Context) {
 			x.outrun.Add(1)
 			continue
 		}
+		r.leaf.drawn = true
 		x.enter(ctx, &r.leaf)
 		x.done.Sampled++
 	}

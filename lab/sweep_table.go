@@ -81,15 +81,27 @@ func (c Cell) row(pair bool) []string {
 		return append(row, "no such cell", "", "", "", c.None)
 	}
 	verdict := c.Verdict.String()
-	if len(c.Offences) > 0 {
-		text, _, _ := strings.Cut(c.Offences[0].Text, "\n")
-		verdict += ": " + text
+	if why := c.Why(); why != "" {
+		verdict += ": " + why
 	}
-	again := c.Again
+	return append(row, string(c.Fate), c.Learned, orDash(c.ToldAgain()), c.Left, verdict)
+}
+
+// Why is the first thing that was wrong, in one line; "" if nothing was.
+func (c Cell) Why() string {
+	if len(c.Offences) == 0 {
+		return ""
+	}
+	text, _, _ := strings.Cut(c.Offences[0].Text, "\n")
+	return text
+}
+
+// ToldAgain is what the sender was told when it came again, and how often it came if more than once.
+func (c Cell) ToldAgain() string {
 	if c.Tries > 1 {
-		again += fmt.Sprintf(" (%d×)", c.Tries)
+		return fmt.Sprintf("%s (%d×)", c.Again, c.Tries)
 	}
-	return append(row, string(c.Fate), c.Learned, orDash(again), c.Left, verdict)
+	return c.Again
 }
 
 func orDash(text string) string {

@@ -19,7 +19,7 @@ func TestSinnersInsideAreCaughtByGatesOnly(t *testing.T) {
 	chosen(t, scenarios.Suite{})
 	for _, sinner := range scenarios.SinnersInside {
 		t.Run(sinner.Name, func(t *testing.T) {
-			want := lab.Exploration{Program: sinner.Program, Whole: true, Stop: 1}
+			want := lab.Exploration{Program: sinner.Program, Whole: true, Stop: 1, List: true}
 			good := bench(t, postgres.Fast, scenarios.SnapshotSuite, scenarios.Options{Seed: seed()})
 			gated, control := good.ExploreGated(t.Context(), want)
 			require.NoError(t, report.AppendExplored(os.Getenv("LAB_LOGS"),

@@ -10,7 +10,7 @@ func Told(suite string, e lab.Explored) report.Explored {
 	told := report.Explored{
 		Program: e.Program, Suite: suite, Law: e.Law, Verdict: e.Verdict, Explored: e.Explored,
 		Pruned: e.Pruned + e.Cut, Left: e.Left, ElapsedMS: float64(e.Elapsed.Microseconds()) / 1e3,
-		Gates: e.Gates,
+		Gates: e.Gates, GivenUp: e.Cut, Listed: e.Listed, Ends: e.Ends,
 	}
 	if e.Orders != nil && e.Orders.IsInt64() {
 		told.Orders = int(e.Orders.Int64())
@@ -47,6 +47,9 @@ func ToldSwept(suite string, s lab.Swept) report.Explored {
 		Program: s.Program, Suite: suite, Law: s.Law, Verdict: s.Verdict, Cells: s.Struck(),
 		ElapsedMS: float64(s.Elapsed.Microseconds()) / 1e3,
 	}
+	for _, c := range s.Cells {
+		told.CrashPoints = append(told.CrashPoints, crashPointOf(c))
+	}
 	for _, o := range s.Offences {
 		told.Failures = append(told.Failures, report.ExploredFailure{Law: o.Law, Text: o.Text})
 	}
@@ -55,6 +58,18 @@ func ToldSwept(suite string, s lab.Swept) report.Explored {
 			Line: c.Schedule.String(), Law: c.Offences[0].Law, Text: c.Offences[0].Text,
 			Transcript: c.Transcript,
 		})
+	}
+	return told
+}
+
+func crashPointOf(c lab.Cell) report.CrashPoint {
+	told := report.CrashPoint{
+		Place: c.Place, Command: c.Command, Other: c.Other, Fault: c.Fault.Words(), None: c.None,
+		Transaction: c.Fate, Told: c.Learned, Again: c.ToldAgain(), Answers: c.Answers,
+		Left: c.Left, Verdict: c.Verdict, Why: c.Why(),
+	}
+	if c.None == "" {
+		told.Line = c.Schedule.String()
 	}
 	return told
 }

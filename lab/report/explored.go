@@ -29,6 +29,11 @@ type Explored struct {
 	ElapsedMS float64           `json:"elapsed_ms"`
 	Reason    string            `json:"reason,omitempty"` // why it was not run, or why some was left
 	Failures  []ExploredFailure `json:"failures,omitempty"`
+
+	GivenUp     int          `json:"given_up,omitempty"` // of Pruned: begun before they were
+	Listed      []lab.Order  `json:"listed,omitempty"`   // that were played, and drawn beyond them
+	Ends        []lab.End    `json:"ends,omitempty"`     // that these came to
+	CrashPoints []CrashPoint `json:"crash_points,omitempty"`
 }
 
 // An ExploredFailure is one schedule that broke a law or could not be judged.
@@ -38,6 +43,23 @@ type ExploredFailure struct {
 	Text       string     `json:"text"`
 	Transcript string     `json:"transcript,omitempty"`
 	Trace      *lab.Trace `json:"trace,omitempty"` // its timeline, if it was kept
+}
+
+// A CrashPoint is one fault at one command, and what came of it: a cell of a sweep.
+type CrashPoint struct {
+	Place       int         `json:"place"` // of the command in its run, from 1
+	Command     string      `json:"command"`
+	Other       string      `json:"other,omitempty"` // where the second session stood
+	Fault       string      `json:"fault"`           // in words
+	None        string      `json:"none,omitempty"`  // why it can't be struck; nothing came of it
+	Transaction lab.Fate    `json:"transaction,omitempty"`
+	Told        string      `json:"told,omitempty"`    // to the sender whose act was cut
+	Again       string      `json:"again,omitempty"`   // to the same when it came again, if it did
+	Answers     string      `json:"answers,omitempty"` // to all in the end, where there are two
+	Left        string      `json:"left,omitempty"`    // against a run without faults
+	Verdict     lab.Verdict `json:"verdict"`
+	Why         string      `json:"why,omitempty"`  // if it is not valid
+	Line        string      `json:"line,omitempty"` // that replays it
 }
 
 const explored = "explored.jsonl"

@@ -91,6 +91,7 @@ func parseExploring(args []string) (e exploring, err error) {
 		return e, fmt.Errorf("no program of %s matches; it has %s",
 			e.suite.Name, strings.Join(programNames(e.suite), ", "))
 	}
+	e.want.List = e.json
 	return e, nil
 }
 
