@@ -65,7 +65,7 @@ func ToldSwept(suite string, s lab.Swept) report.Explored {
 func crashPointOf(c lab.Cell) report.CrashPoint {
 	told := report.CrashPoint{
 		Place: c.Place, Command: c.Command, Other: c.Other, Fault: c.Fault.Words(), None: c.None,
-		Transaction: c.Fate, Told: c.Learned, Again: c.ToldAgain(), Answers: c.Answers,
+		Transaction: string(c.Fate), Told: c.Learned, Again: c.ToldAgain(), Answers: c.Answers,
 		Left: c.Left, Verdict: c.Verdict, Why: c.Why(),
 	}
 	if c.None == "" {

@@ -21,7 +21,7 @@ func TestEveryCellIsTold(t *testing.T) {
 		{Place: 4, Verdict: lab.VerdictUnknown, Offences: []lab.Offence{unknown}},
 	}})
 	require.Equal(t, []report.CrashPoint{
-		{Place: 2, Command: "COMMIT", Fault: "backend terminated", Transaction: lab.Aborted,
+		{Place: 2, Command: "COMMIT", Fault: "backend terminated", Transaction: "aborted",
 			Told: "unknown", Again: "applied (3×)", Left: "as once", Line: "p@7"},
 		{Place: 3, Fault: "no fault", None: "it has no process"},
 		{Place: 4, Fault: "no fault", Verdict: lab.VerdictUnknown, Why: "it never fired", Line: "@0"},

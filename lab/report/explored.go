@@ -49,14 +49,14 @@ type ExploredFailure struct {
 type CrashPoint struct {
 	Place       int         `json:"place"` // of the command in its run, from 1
 	Command     string      `json:"command"`
-	Other       string      `json:"other,omitempty"` // where the second session stood
-	Fault       string      `json:"fault"`           // in words
-	None        string      `json:"none,omitempty"`  // why it can't be struck; nothing came of it
-	Transaction lab.Fate    `json:"transaction,omitempty"`
-	Told        string      `json:"told,omitempty"`    // to the sender whose act was cut
-	Again       string      `json:"again,omitempty"`   // to the same when it came again, if it did
-	Answers     string      `json:"answers,omitempty"` // to all in the end, where there are two
-	Left        string      `json:"left,omitempty"`    // against a run without faults
+	Other       string      `json:"other,omitempty"`       // where the second session stood
+	Fault       string      `json:"fault"`                 // in words
+	None        string      `json:"none,omitempty"`        // why it can't be struck; nothing came of it
+	Transaction string      `json:"transaction,omitempty"` // what became of it
+	Told        string      `json:"told,omitempty"`        // to the sender whose act was cut
+	Again       string      `json:"again,omitempty"`       // to the same when it came again, if it did
+	Answers     string      `json:"answers,omitempty"`     // to all in the end, where there are two
+	Left        string      `json:"left,omitempty"`        // against a run without faults
 	Verdict     lab.Verdict `json:"verdict"`
 	Why         string      `json:"why,omitempty"`  // if it is not valid
 	Line        string      `json:"line,omitempty"` // that replays it

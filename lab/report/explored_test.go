@@ -26,7 +26,7 @@ func TestWhatWasExploredComesBack(t *testing.T) {
 		Listed:  []lab.Order{{Line: "two_copies@1 a:COMMIT", Drawn: true, Verdict: lab.VerdictInvalid}},
 		Ends:    []lab.End{{Answers: "applied duplicate", State: "events 1"}},
 		CrashPoints: []report.CrashPoint{{Place: 1, Command: "COMMIT", Fault: "backend terminated",
-			Transaction: lab.Aborted, Told: "unknown", Again: "applied", Left: "as once"}},
+			Transaction: "aborted", Told: "unknown", Again: "applied", Left: "as once"}},
 	}
 	require.NoError(t, report.AppendExplored(dir, want))
 	got, err := report.ReadExplored(dir)

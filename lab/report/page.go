@@ -42,7 +42,7 @@ type page struct {
 	Matrix     []matrix
 	Heard      []killRow // of the kill matrix
 	Judges     []string  // its columns
-	Explored   []Explored
+	Explored   []program
 	Drawn      []Entry // laws over drawn sequences
 	Caught     []scene
 	Groups     []group
@@ -110,7 +110,7 @@ func newPage(r Run, promised []Contract, plays []Play) page {
 		Tried:    triedOf(r),
 		Proofs:   allProofs(r),
 		NotRun:   notRunOf(r.Judged()),
-		Explored: r.Explored,
+		Explored: programsOf(r.Explored),
 	}
 	stages := newScenes(plays, r.Seed, sql)
 	p.Failures = failuresOf(r, stages)

@@ -200,7 +200,11 @@ func TestHostileTextStaysText(t *testing.T) {
 		},
 		Explored: []Explored{{Program: evil, Law: evil, Verdict: lab.VerdictInvalid, Reason: evil,
 			Failures: []ExploredFailure{{Line: evil, Law: evil, Text: evil, Transcript: evil,
-				Trace: trace}}}},
+				Trace: trace}},
+			Listed: []lab.Order{{Line: evil, Drawn: true}}, Ends: []lab.End{{Answers: evil, State: evil}},
+			CrashPoints: []CrashPoint{{Command: evil, Other: evil, Fault: evil, None: evil},
+				{Command: evil, Fault: evil, Transaction: evil, Told: evil, Again: evil, Answers: evil,
+					Left: evil, Why: evil}}}},
 	})
 	links(t, html)
 	require.NotContains(t, html, "<script")
