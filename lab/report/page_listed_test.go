@@ -22,8 +22,8 @@ func TestThePageListsWhatWasExplored(t *testing.T) {
 		`<details><summary>4 orders, 2 different ends</summary>`,
 		`Beside them: 2 branches never entered as equivalent, `+
 			`2 orders given up half way as equivalent.`,
-		`<td>1 <code>two_copies@42 first:INSERT`, `<td>applied duplicate</td><td>rows 1</td>`,
-		`<td>4 <code>two_copies@42 retry:INSERT`, `<td>duplicate applied</td><td>rows 1</td>`,
+		`<td>1 <code>two_copies@42 first:INSERT`, `<td>applied duplicate</td><td>rows&nbsp;1</td>`,
+		`<td>4 <code>two_copies@42 retry:INSERT`, `<td>duplicate applied</td><td>rows&nbsp;1</td>`,
 		`Rows 1, left by 4 orders:`, `events {&#34;source&#34;:&#34;shop&#34;`,
 		`1,200 of 1,680 orders played`,
 		`<details><summary>12 crash points, of which 1 cannot exist</summary>`,
