@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -18,7 +19,7 @@ type crew struct {
 	prepare func(*Lab) error // of everybody who joins the first
 	alone   bool             // nobody may join
 	jobs    chan *job
-	late    []*job // sent and not begun: a lab that is alone begins when it is waited for
+	late    []*job // sent and not begun: a lab that is alone begins when it must
 	work    sync.WaitGroup
 }
 
@@ -137,19 +138,24 @@ func (c *crew) send(play func(*Lab)) *job {
 	return j
 }
 
-// wait returns when the job is done. Jobs are waited for in the order in which they were sent.
-func (c *crew) wait(j *job) {
-	if len(c.late) > 0 {
-		c.late = c.late[1:]
+// begin has the job under way. A lab that is alone has done it then.
+func (c *crew) begin(j *job) {
+	if c.waiting(j) {
+		c.drop(j)
 		j.do(c.labs[0])
 	}
+}
+
+// wait returns when the job is done.
+func (c *crew) wait(j *job) {
+	c.begin(j)
 	<-j.done
 }
 
 // drop is wait for a job that is of no interest any more: it need not be begun.
 func (c *crew) drop(j *job) {
-	if len(c.late) > 0 {
-		c.late = c.late[1:]
+	if c.waiting(j) {
+		c.late = slices.DeleteFunc(c.late, func(other *job) bool { return other == j })
 		return
 	}
 	<-j.done
@@ -157,10 +163,12 @@ func (c *crew) drop(j *job) {
 
 // rest returns when nobody is at the job: it is done, or not begun.
 func (c *crew) rest(j *job) {
-	if len(c.late) == 0 {
+	if !c.waiting(j) {
 		<-j.done
 	}
 }
+
+func (c *crew) waiting(j *job) bool { return slices.Contains(c.late, j) }
 
 // dismiss returns when nobody plays any more.
 func (c *crew) dismiss() {

@@ -26,12 +26,27 @@ func (x *explorer) choose(ctx context.Context) {
 	x.crew.grow(ctx)
 	for len(x.sent) < lookahead && !x.enough(ctx) {
 		b, more := x.tree.pop(x.busy())
-		if !more {
+		switch {
+		case more:
+			w := x.tree.walk(b)
+			x.send(ctx, w, w)
+		case !x.hear():
 			return
 		}
-		w := x.tree.walk(b)
-		x.send(ctx, w, w)
 	}
+}
+
+// hear enters what the oldest run has come upon with one step more, and says whether there was one.
+// A tree begins with one run, and nobody need wait for its end.
+func (x *explorer) hear() bool {
+	if len(x.sent) == 0 || x.sent[0].walk == nil {
+		return false
+	}
+	r := x.sent[0]
+	x.crew.begin(r.job)
+	f, more := r.walk.hear()
+	x.tree.enter(f)
+	return more
 }
 
 // busy are the nodes of which a branch is being explored.
@@ -55,6 +70,9 @@ func (x *explorer) send(ctx context.Context, d driver, w *walk) {
 	r.job = x.crew.send(func(l *Lab) {
 		why := errors.New("the run was ended by somebody else's code")
 		r.leaf = leaf{lab: l, played: played{report: unknown(x.want.Program, why), cut: true}}
+		if w != nil {
+			defer w.end()
+		}
 		r.leaf = x.play(ctx, l, d)
 	})
 	x.sent = append(x.sent, r)
@@ -79,7 +97,7 @@ func (x *explorer) oldest(ctx context.Context) *run {
 // enterWalk enters a run of the tree.
 func (x *explorer) enterWalk(ctx context.Context, r *run) {
 	w, b := r.walk, r.walk.branch
-	x.tree.enter(w.found)
+	x.tree.enter(w.rest())
 	x.run(ctx, w, &r.leaf)
 	switch {
 	case !w.lost:

@@ -17,6 +17,7 @@ import (
 // orders that differ only in independent steps is then run once.
 type tree struct {
 	mu      sync.Mutex // several walks may be under way
+	moved   *sync.Cond // one of them has gone a step, or has ended
 	reduced bool
 	shard   int // 0-based; only with shards > 1
 	shards  int
@@ -108,8 +109,10 @@ func (f *frontier) Pop() any {
 }
 
 func newTree(reduced bool, shard, shards int) *tree {
-	return &tree{reduced: reduced, shard: shard, shards: shards, root: newNode(nil, edge{}),
+	t := &tree{reduced: reduced, shard: shard, shards: shards, root: newNode(nil, edge{}),
 		choices: map[edgeKeyAt]bool{}, chances: map[string]*chance{}}
+	t.moved = sync.NewCond(&t.mu)
+	return t
 }
 
 func newNode(parent *node, via edge) *node {

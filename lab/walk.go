@@ -9,7 +9,9 @@ import (
 type walk struct {
 	tree   *tree
 	branch branch // that it explores
-	found  find
+	found  find   // since the last step that has passed
+	told   []find // step by step, and nobody has heard it yet
+	ended  bool
 	way    []edge // still to be followed; the last one's label is not known
 	at     *node
 	step   Step  // the last one taken
@@ -94,6 +96,48 @@ func (w *walk) passed(p passage) {
 	if p.chance > 1 && len(w.way) == 0 {
 		w.found.add(w.tree.again(from, p))
 	}
+	w.tell()
+}
+
+// tell lets others know what was found, once its step has passed: by then it is known what the step
+// does, which decides what sleeps behind its alternatives. Called with tree.mu held.
+func (w *walk) tell() {
+	w.told = append(w.told, w.found)
+	w.found = find{}
+	w.tree.moved.Broadcast()
+}
+
+// end is the end of the run.
+func (w *walk) end() {
+	w.tree.mu.Lock()
+	defer w.tree.mu.Unlock()
+	w.ended = true
+	w.tree.moved.Broadcast()
+}
+
+// hear waits for the next step to pass and returns what was found there; false: the run has ended.
+func (w *walk) hear() (f find, more bool) {
+	w.tree.mu.Lock()
+	defer w.tree.mu.Unlock()
+	for len(w.told) == 0 && !w.ended {
+		w.tree.moved.Wait()
+	}
+	if len(w.told) == 0 {
+		return find{}, false
+	}
+	f, w.told = w.told[0], w.told[1:]
+	return f, true
+}
+
+// rest is what was found and not heard. The run has ended.
+func (w *walk) rest() (all find) {
+	w.tree.mu.Lock()
+	defer w.tree.mu.Unlock()
+	for _, f := range w.told {
+		all.add(f)
+	}
+	all.add(w.found)
+	return all
 }
 
 // leave ends the walk where PostgreSQL chose a victim by itself: what comes of it belongs to no
