@@ -7,8 +7,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // judge demands the laws of all runs of the batch and counts how they ended.
@@ -53,15 +51,16 @@ func (l *Lab) judgeRuns(ctx context.Context, law string, leaves []*leaf) {
 	l.observer.mu.Lock()
 	defer l.observer.mu.Unlock()
 	sources, ops := left(leaves)
-	for _, law := range l.suspects(ctx, sources, ops) {
+	suspects, rows, err := l.remains(ctx, sources, ops)
+	for _, law := range suspects {
 		if err := l.lawOf(ctx, law, leaves); err != nil {
 			leaves[0].accuse(VerdictUnknown, law.Law, err.Error())
 		}
 	}
-	states, err := l.statesOf(ctx, leaves)
 	if err != nil {
 		leaves[0].accuse(VerdictUnknown, law, err.Error())
 	}
+	states := statesOf(rows)
 	for _, lf := range leaves {
 		lf.judged, lf.state = true, states[lf.run]
 	}
@@ -138,34 +137,18 @@ func (l *Lab) lawOf(ctx context.Context, law Invariant, leaves []*leaf) error {
 	return nil
 }
 
-// statesOf reads what the receiver shows of each leaf, under stable names, by the leaf's run.
-func (l *Lab) statesOf(ctx context.Context, leaves []*leaf) (map[string]string, error) {
-	sources, _ := left(leaves)
+// statesOf sorts rows by the run that left them, under stable names.
+func statesOf(all []remnant) map[string]string {
 	rows := map[string][]string{}
-	for _, t := range l.cfg.State {
-		found, err := l.observer.conn.Query(ctx, `
-SELECT source, row_to_json(t)::text
-  FROM (`+t.SQL+`) AS t
- WHERE source = ANY ($1::text[])`, sources)
-		if err != nil {
-			return nil, fmt.Errorf("read the %s: %w", t.Name, err)
-		}
-		_, err = pgx.CollectRows(found, func(r pgx.CollectableRow) (struct{}, error) {
-			var source, row string
-			err := r.Scan(&source, &row)
-			if _, run, fresh := strings.Cut(source, "~"); fresh {
-				rows[run] = append(rows[run], t.Name+" "+strings.ReplaceAll(row, "~"+run, ""))
-			}
-			return struct{}{}, err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("read the %s: %w", t.Name, err)
+	for _, r := range all {
+		if _, run, fresh := strings.Cut(r.source, "~"); fresh {
+			rows[run] = append(rows[run], r.table+" "+strings.ReplaceAll(r.row, "~"+run, ""))
 		}
 	}
 	states := map[string]string{}
-	for run, all := range rows {
-		sort.Strings(all)
-		states[run] = strings.Join(all, "\n")
+	for run, lines := range rows {
+		sort.Strings(lines)
+		states[run] = strings.Join(lines, "\n")
 	}
-	return states, nil
+	return states
 }

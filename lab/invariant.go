@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -73,17 +74,78 @@ func (l *Lab) suspects(ctx context.Context, sources []string, ops []Operation) [
 	if len(laws) == 0 || unstorable != "" {
 		return laws
 	}
-	exists := make([]string, len(laws))
-	for i, law := range laws {
-		exists[i] = "EXISTS (" + law.SQL + ")"
-	}
 	var broken bool
-	err := l.observer.conn.QueryRow(ctx, ground(l.cfg.State)+"SELECT "+strings.Join(exists, " OR "),
+	err := l.observer.conn.QueryRow(ctx, ground(l.cfg.State)+"SELECT "+anyOf(laws),
 		acks.args(sources)...).Scan(&broken)
 	if err == nil && !broken {
 		return nil
 	}
 	return laws
+}
+
+// anyOf is true where one of the laws is broken.
+func anyOf(laws []Invariant) string {
+	exists := make([]string, len(laws))
+	for i, law := range laws {
+		exists[i] = "EXISTS (" + law.SQL + ")"
+	}
+	return strings.Join(exists, " OR ")
+}
+
+// A remnant is one row that runs have left behind, as JSON.
+type remnant struct{ table, source, row string }
+
+// remains are the suspects and all rows that the receiver shows, in one question if it can be asked:
+// to begin three costs more than to answer them.
+func (l *Lab) remains(
+	ctx context.Context, sources []string, ops []Operation,
+) ([]Invariant, []remnant, error) {
+	acks, unstorable := acked(ops)
+	if len(l.cfg.Laws) > 0 && unstorable == "" {
+		found, err := l.remnants(ctx, ground(l.cfg.State)+l.remainsSQL(), acks.args(sources)...)
+		shown := slices.DeleteFunc(found, func(r remnant) bool { return r.table == "" })
+		switch {
+		case err != nil: // whoever is to blame says so below
+		case len(shown) < len(found):
+			return l.cfg.Laws, shown, nil
+		default:
+			return nil, shown, nil
+		}
+	}
+	var all []remnant
+	for _, t := range l.cfg.State {
+		found, err := l.remnants(ctx, "SELECT "+remnantOf(t)+" FROM ("+t.SQL+
+			") AS t WHERE source = ANY ($1::text[])", sources)
+		if err != nil {
+			return l.cfg.Laws, nil, fmt.Errorf("read the %s: %w", t.Name, err)
+		}
+		all = append(all, found...)
+	}
+	return l.cfg.Laws, all, nil
+}
+
+// remainsSQL gives all rows, and one of no table if a law is broken.
+func (l *Lab) remainsSQL() string {
+	var q strings.Builder
+	for _, t := range l.cfg.State {
+		fmt.Fprintf(&q, "SELECT %s FROM %s AS t UNION ALL ", remnantOf(t), t.Name)
+	}
+	return q.String() + "SELECT '', '', '' WHERE " + anyOf(l.cfg.Laws)
+}
+
+func remnantOf(t Table) string {
+	return fmt.Sprintf("'%s', source::text, row_to_json(t)::text", t.Name)
+}
+
+func (l *Lab) remnants(ctx context.Context, sql string, args ...any) ([]remnant, error) {
+	rows, err := l.observer.conn.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (one remnant, err error) {
+		err = r.Scan(&one.table, &one.source, &one.row)
+		return one, err
+	})
 }
 
 // columns are those of the table acked.
