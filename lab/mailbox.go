@@ -21,6 +21,8 @@ type happening struct {
 type mailbox struct {
 	mu     sync.Mutex
 	queue  []happening
+	taken  []happening // last
+	deaf   bool // the one who waits need not know of what is surely followed by something else
 	signal chan struct{}
 	timer  *time.Timer // of the one who waits
 }
@@ -34,19 +36,30 @@ func newMailbox() *mailbox {
 func (m *mailbox) put(h happening) {
 	m.mu.Lock()
 	m.queue = append(m.queue, h)
+	quiet := m.deaf && h.followed()
 	m.mu.Unlock()
+	if quiet {
+		return
+	}
 	select {
 	case m.signal <- struct{}{}:
 	default:
 	}
 }
 
+// followed: of a command that was held or is local, more is to come, and of a client as well.
+func (h happening) followed() bool {
+	return h.next == "" && !h.ended &&
+		(h.wire.Kind == toxiproxy.Sent || h.wire.Kind == toxiproxy.Answered)
+}
+
+// take returns what is in the box, good until the next call.
 func (m *mailbox) take() []happening {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	q := m.queue
-	m.queue = nil
-	return q
+	clear(m.taken)
+	m.queue, m.taken = m.taken[:0], m.queue
+	return m.taken
 }
 
 func (m *mailbox) empty() bool {
@@ -60,6 +73,23 @@ func (m *mailbox) wait(d time.Duration) bool {
 	if !m.empty() {
 		return true
 	}
+	return m.await(d)
+}
+
+// doze is wait for somebody whom a command's way through the server does not concern.
+func (m *mailbox) doze(d time.Duration) bool {
+	m.hears(false)
+	defer m.hears(true)
+	return m.await(d)
+}
+
+func (m *mailbox) hears(all bool) {
+	m.mu.Lock()
+	m.deaf = !all
+	m.mu.Unlock()
+}
+
+func (m *mailbox) await(d time.Duration) bool {
 	t := m.timer
 	t.Reset(d)
 	defer t.Stop()

@@ -28,6 +28,7 @@ type Session struct {
 	key   string // name and settings: what a kept session is found by
 	wire  *toxiproxy.Proxy
 	dsn   string
+	own   []Setting // run-time parameters that it was opened with, by name
 	lanes []*lane // the oldest connection first
 
 	mu       sync.Mutex
@@ -141,6 +142,7 @@ func (l *Lab) open(name string, settings []Setting) (*Session, error) {
 	}
 	u.RawQuery = q.Encode()
 	s.dsn = u.String()
+	s.own = s.settings()
 	return s, nil
 }
 

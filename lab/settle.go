@@ -55,7 +55,7 @@ func (l *Lab) settle(stepped *Session) {
 		}
 		l.unfreeze(began, running)
 		if thinking {
-			l.mail.wait(time.Until(deadline))
+			l.mail.doze(min(2*time.Millisecond, time.Until(deadline)))
 			continue
 		}
 		if l.pause(running, asked) {
@@ -83,10 +83,10 @@ func all(running []*lane, confirmed map[*lane]bool) bool {
 func (l *Lab) pause(running []*lane, asked int) bool {
 	switch {
 	case !l.mayBlock(running):
-		return l.mail.wait(2 * time.Millisecond)
-	case asked == 0 && slices.ContainsFunc(running, func(ln *lane) bool { return !ln.sent }):
-		return l.mail.wait(time.Millisecond)
+		return l.mail.doze(2 * time.Millisecond)
 	case asked == 0 && l.steered.expects(running) == willPass:
+		return l.mail.doze(time.Millisecond)
+	case asked == 0 && slices.ContainsFunc(running, func(ln *lane) bool { return !ln.sent }):
 		return l.mail.wait(time.Millisecond)
 	case asked == 0 && l.steered.expects(running) == mayWait:
 		return l.mail.nap(80 * time.Microsecond)

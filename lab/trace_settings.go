@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// settings are the run-time parameters that the session was opened with, sorted by name.
+// settings are the run-time parameters by which the session differs from the lab, sorted by name.
 func (s *Session) settings() (own []Setting) {
 	u, err := url.Parse(s.dsn)
 	base, baseErr := url.Parse(s.lab.cfg.DSN)

@@ -212,7 +212,7 @@ func (t *tracer) end(sessions []*Session) *Trace {
 	trace := t.trace
 	for _, s := range sessions {
 		trace.Sessions = append(trace.Sessions, s.Name)
-		for _, setting := range s.settings() {
+		for _, setting := range s.own {
 			trace.Settings = append(trace.Settings, TracedSetting{s.Name, setting})
 		}
 	}

@@ -116,8 +116,7 @@ func newTree(reduced bool, shard, shards int) *tree {
 }
 
 func newNode(parent *node, via edge) *node {
-	n := &node{parent: parent, via: via, sleep: map[Step]effect{}, done: map[Step]effect{},
-		children: map[edgeKey]*node{}}
+	n := &node{parent: parent, via: via, done: map[Step]effect{}, children: map[edgeKey]*node{}}
 	if parent != nil {
 		n.depth, n.last = parent.depth+1, via.step.Session
 		n.foreign = parent.foreign
@@ -311,6 +310,7 @@ func (t *tree) passed(n *node, p passage, wakes []int) (c *node, known bool) {
 // sendToSleep: what sleeps at n, and what was explored there before this step, sleeps on below it
 // unless it depends on it.
 func (t *tree) sendToSleep(n, c *node, p passage) {
+	c.sleep = map[Step]effect{}
 	for s, e := range n.sleep {
 		if s != p.step && !dependent(e, p.effect) {
 			c.sleep[s] = e
