@@ -22,7 +22,7 @@ type mailbox struct {
 	mu     sync.Mutex
 	queue  []happening
 	taken  []happening // last
-	deaf   bool // the one who waits need not know of what is surely followed by something else
+	deaf   bool        // the one who waits does not want to know of what is followed by something else
 	signal chan struct{}
 	timer  *time.Timer // of the one who waits
 }
@@ -47,7 +47,8 @@ func (m *mailbox) put(h happening) {
 	}
 }
 
-// followed: of a command that was held or is local, more is to come, and of a client as well.
+// followed: something else is to come, behind a command on its way its answer, behind an answer what
+// its client does next.
 func (h happening) followed() bool {
 	return h.next == "" && !h.ended &&
 		(h.wire.Kind == toxiproxy.Sent || h.wire.Kind == toxiproxy.Answered)
@@ -76,7 +77,8 @@ func (m *mailbox) wait(d time.Duration) bool {
 	return m.await(d)
 }
 
-// doze is wait for somebody whom a command's way through the server does not concern.
+// doze is wait for somebody who need not know of what is followed by something else: half of what
+// happens wakes nobody. With a second connection it may be the last, so that d should be short.
 func (m *mailbox) doze(d time.Duration) bool {
 	m.hears(false)
 	defer m.hears(true)

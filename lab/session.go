@@ -29,7 +29,7 @@ type Session struct {
 	wire  *toxiproxy.Proxy
 	dsn   string
 	own   []Setting // run-time parameters that it was opened with, by name
-	lanes []*lane // the oldest connection first
+	lanes []*lane   // the oldest connection first
 
 	mu       sync.Mutex
 	receiver Receiver // made by the first operation, in its own goroutine

@@ -108,3 +108,28 @@ func TestAChoiceIsKnownOnce(t *testing.T) {
 	require.Equal(t, 1, tree.queue.Len())
 	require.Len(t, tree.choices, 1)
 }
+
+// What a run has come upon is heard while it is still under way, a step after the other, but never
+// before the step has passed.
+func TestAWalkIsHeardStepByStep(t *testing.T) {
+	tree := newTree(true, 0, 0)
+	w := tree.walk(branch{})
+	both := position{enabled: []Step{{Session: "a"}, {Session: "b"}}}
+	usual, _ := w.next(both)
+	require.Empty(t, w.told, "what the step does is not known yet")
+	w.passed(passage{step: usual, label: "one"})
+	w.next(both)
+
+	found, more := w.hear()
+	require.True(t, more)
+	tree.enter(found)
+	other, more := tree.pop(map[*node]bool{nil: true})
+	require.True(t, more)
+	require.Equal(t, Step{Session: "b"}, other.step)
+	require.Equal(t, tree.root, other.from)
+
+	w.end()
+	_, more = w.hear()
+	require.False(t, more)
+	require.Len(t, w.rest().branches, 1, "of the step that has not passed")
+}
