@@ -234,7 +234,7 @@ func (f *footprinter) explain(ctx context.Context, sql string) (*shape, error) {
 	s := &shape{oids: described.ParamOIDs}
 	w := walker{f: f, ctx: ctx, sql: sql, shape: s}
 	for _, p := range plans {
-		w.walk(p.Plan, false)
+		w.read(p.Plan)
 	}
 	return s, w.err
 }

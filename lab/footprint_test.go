@@ -40,6 +40,8 @@ CREATE FUNCTION pure(a bigint) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT 
 			`reads public.pair[pair_pkey="x""7"], writes public.pair`},
 		{`DELETE FROM pair WHERE c = $1`, []string{"y"},
 			`reads public.pair[pair_c_key="y"], writes public.pair[pair_c_key="y"]`},
+		{`SELECT * FROM pair WHERE c = (SELECT max(id)::text FROM child) AND b <> $1`,
+			[]string{"7"}, "reads public.child, reads public.pair"},
 		{`INSERT INTO child (a, b) VALUES ($1, $2)`, []string{"x", "7"},
 			"reads public.pair, writes public.child, writes public.pair"},
 		{`INSERT INTO partly VALUES ($1, false)`, []string{"x"}, "writes public.partly"},
