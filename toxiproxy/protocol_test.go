@@ -89,6 +89,34 @@ func TestCancelRequest(t *testing.T) {
 	require.Empty(t, r.Refused())
 }
 
+// A client that asks for the newest protocol gets what the server speaks: from PostgreSQL 18 on
+// that is 3.2, with longer keys to cancel by. The wire carries bargain, key and fault.
+func TestNewestProtocol(t *testing.T) {
+	r := newRig(t)
+	c := connect(t, r.over()+"&max_protocol_version=latest")
+	ctx := bounded(t)
+	var release int
+	err := r.observer.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&release)
+	require.NoError(t, err)
+	require.Equal(t, release >= 180000, len(c.PgConn().SecretKey()) > 4)
+
+	sleeps := start(func() error { _, err := c.Exec(ctx, "SELECT pg_sleep(600)"); return err })
+	sent := r.await(toxiproxy.Sent, "SELECT")
+	require.Equal(t, c.PgConn().PID(), sent.PID)
+	for len(sleeps) == 0 { // one that comes before the query is forgotten by the server
+		require.NoError(t, c.PgConn().CancelRequest(ctx))
+	}
+	require.Equal(t, "57014", sqlState(sleeps.wait(t)))
+
+	f := &toxiproxy.Fault{At: toxiproxy.AfterCommand}
+	r.Arm(f)
+	_, err = c.Exec(ctx, insert, 1, nil)
+	requireLost(t, err, toxiproxy.FIN)
+	require.Equal(t, 1, f.Fired())
+	require.Equal(t, []int64{1}, r.ids())
+	require.Empty(t, r.Refused())
+}
+
 // A client that insists on TLS is refused; one that only prefers it gets plain text, in which
 // faults fire.
 func TestTLS(t *testing.T) {
