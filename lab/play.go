@@ -37,7 +37,7 @@ type passage struct {
 	effect effect
 	choice bool // PostgreSQL had a choice to make between waiters
 	chance int  // … and nobody made it for it: so many waiters
-	outrun bool // it made the choice of a victim before that could be made for it
+	outrun bool // it made a choice before that could be made for it
 }
 
 // A played program, not yet judged by its laws.

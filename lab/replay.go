@@ -62,7 +62,7 @@ func (f *follower) wake(free []Step) Step {
 
 func (f *follower) passed(p passage) {
 	if p.outrun && p.choice && f.nofit == "" {
-		f.nofit = fmt.Sprintf("behind %s PostgreSQL let another die than was chosen", p.step)
+		f.nofit = fmt.Sprintf("behind %s PostgreSQL chose otherwise", p.step)
 		f.outrun = true
 	}
 }

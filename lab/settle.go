@@ -141,9 +141,30 @@ func (l *Lab) ask(running []*lane, confirmed map[*lane]bool) {
 	}
 }
 
-// look sees who waits for whom, and by which lock. The locks cost more than the blockers do, so that
-// they are read only when there are some.
-func (l *Lab) look(running []*lane) (map[uint32]Wait, error) {
+// look sees who waits for whom, and by which lock, also where a stopped backend keeps the question
+// from its answer.
+func (l *Lab) look(running []*lane) (seen map[uint32]Wait, err error) {
+	if !l.anyFrozen() {
+		return l.inquire(running)
+	}
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		seen, err = l.inquire(running)
+	}()
+	t := time.NewTimer(l.cfg.Bound / 3)
+	defer t.Stop()
+	select {
+	case <-answered:
+	case <-t.C:
+		l.letGo()
+		<-answered
+	}
+	return seen, err
+}
+
+// inquire asks for the locks only when there are blockers: they cost more.
+func (l *Lab) inquire(running []*lane) (map[uint32]Wait, error) {
 	pids := make([]uint32, len(running))
 	for i, ln := range running {
 		pids[i] = ln.pid

@@ -24,7 +24,8 @@ type steering struct {
 	choice  bool
 	chance  int
 	pair    bool   // the step may close a deadlock of two, of whom one is stopped
-	outran  bool   // in some step PostgreSQL made the choice of a victim by itself
+	freed   bool   // all were let go, as the step would not end
+	outran  bool   // in some step PostgreSQL made a choice by itself
 	victim  string // the session that was chosen for it in this step, "" if none was
 	stand   string // where every session stood before the step, in stable words
 	ahead   string // … and the step: what experience knows it by
@@ -49,7 +50,7 @@ func (l *Lab) take(step Step) {
 	st := l.steered
 	s, ln := l.standingAt(step)
 	st.taken = append(st.taken, step)
-	st.choice, st.chance, st.pair, st.victim = false, 0, false, ""
+	st.choice, st.chance, st.pair, st.freed, st.victim = false, 0, false, false, ""
 	before := l.lanes(laneBlocked)
 	l.forgetVictims()
 	st.ahead = st.stand + " > " + step.String()
@@ -62,7 +63,7 @@ func (l *Lab) take(step Step) {
 	st.stand = l.label()
 	l.learned(st.ahead)
 	done := passage{step: step, label: st.stand, choice: st.choice, chance: st.chance,
-		outrun: st.pair && st.outrun()}
+		outrun: st.freed || st.pair && st.outrun()}
 	st.outran = st.outran || done.outrun
 	if st.prints != nil {
 		done.effect = st.total(ln, own, before)

@@ -113,6 +113,14 @@ func (l *Lab) answersSoon() bool {
 	}
 }
 
+// letGo continues whoever is stopped: PostgreSQL chooses.
+func (l *Lab) letGo() {
+	l.thawAll()
+	if l.steered != nil {
+		l.steered.freed, l.steered.choice = true, true
+	}
+}
+
 // thawAll lets every stopped backend go on.
 func (l *Lab) thawAll() {
 	for _, s := range l.sessions {
@@ -123,6 +131,15 @@ func (l *Lab) thawAll() {
 			}
 		}
 	}
+}
+
+func (l *Lab) anyFrozen() bool {
+	for _, s := range l.sessions {
+		if slices.ContainsFunc(s.lanes, func(ln *lane) bool { return ln.frozen }) {
+			return true
+		}
+	}
+	return false
 }
 
 // chooseVictim decides who dies of two that wait for each other, one of them stopped: the one that
@@ -157,9 +174,16 @@ func (l *Lab) chooseVictim(seen map[uint32]Wait, running []*lane) {
 // deadlock check of one that runs; if it had that behind it already, the stopped ones must look.
 const patience = 500 * time.Millisecond
 
-// unfreeze ends such a standstill. Nothing else that takes long is a reason to let PostgreSQL choose.
+// unfreeze ends such a standstill. What else takes long may just be slow, but not for ever: a backend
+// that was stopped on its way out of a queue for one of the server's own locks holds up all who come
+// behind it, though nobody has the lock. Then PostgreSQL chooses, and the run belongs to no branch.
 func (l *Lab) unfreeze(began time.Time, running []*lane) {
-	if l.steered == nil || time.Since(began) < patience {
+	st, took := l.steered, time.Since(began)
+	if st == nil || took < patience {
+		return
+	}
+	if took > l.cfg.Bound/3 && l.anyFrozen() {
+		l.letGo()
 		return
 	}
 	for _, ln := range running {

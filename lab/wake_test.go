@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"webhooklab/lab"
 	"webhooklab/lab/postgres"
 	"webhooklab/scenarios"
 )
@@ -67,6 +68,71 @@ func TestStoppedBackendsAreContinued(t *testing.T) {
 
 	var one int
 	require.NoError(t, conn.QueryRow(t.Context(), "SELECT 1").Scan(&one))
+}
+
+// A step that does not end while backends are stopped has them let go: who is stopped may hold up
+// others by what no lock shows. The run is none of the tree's, and is tried again.
+func TestWhatHoldsUpEverybodyIsLetGo(t *testing.T) {
+	if err := stage.Server().Can(postgres.Signal); err != nil {
+		t.Skip(err.Error())
+	}
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("the state of processes is read from /proc")
+	}
+	b, err := stage.Bench(context.Background(), postgres.Fast,
+		scenarios.Explorable(scenarios.SnapshotSuite),
+		scenarios.Options{Seed: 7, Bound: 3 * time.Second, Alter: commitsWait, Alone: true})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, b.Close(context.Background())) }()
+
+	program, explored := of(t, "three_copies"), make(chan lab.Explored, 1)
+	go func() {
+		explored <- b.Explore(t.Context(), lab.Exploration{Program: program, Whole: true})
+	}()
+	conn, err := pgx.Connect(t.Context(), b.Database.DSN())
+	require.NoError(t, err)
+	defer conn.Close(context.Background())
+	require.Eventually(t, func() bool { return stopped(t, conn) > 1 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return stopped(t, conn) == 0 }, 20*time.Second, time.Millisecond)
+	_, err = conn.Exec(t.Context(), "INSERT INTO let_go DEFAULT VALUES")
+	require.NoError(t, err)
+
+	e := <-explored
+	require.Equal(t, lab.VerdictValid, e.Verdict, "%v", e.Failures)
+	require.True(t, e.Complete())
+	require.Equal(t, 1, e.Outrun)
+}
+
+// commitsWait has a commit for which two others wait hold them up until there is a row.
+const commitsWait = `
+CREATE TABLE let_go (at timestamptz DEFAULT now());
+CREATE FUNCTION wait_to_be_let_go() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	WHILE (SELECT count(*) FROM pg_locks WHERE NOT granted) > 1
+		AND NOT EXISTS (SELECT FROM let_go) LOOP
+		PERFORM pg_sleep(0.005);
+	END LOOP;
+	RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER commits_wait AFTER INSERT ON object_state
+	DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait_to_be_let_go();`
+
+// stopped counts the backends of the database that are.
+func stopped(t *testing.T, conn *pgx.Conn) (n int) {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), `
+SELECT pid
+  FROM pg_stat_activity
+ WHERE datname = current_database()`)
+	require.NoError(t, err)
+	pids, err := pgx.CollectRows(rows, pgx.RowTo[uint32])
+	require.NoError(t, err)
+	for _, pid := range pids {
+		if processState(t, pid) == "T" {
+			n++
+		}
+	}
+	return n
 }
 
 // processState is the letter of /proc/PID/stat.
