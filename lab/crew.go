@@ -140,8 +140,7 @@ func (c *crew) send(play func(*Lab)) *job {
 
 // begin has the job under way. A lab that is alone has done it then.
 func (c *crew) begin(j *job) {
-	if c.waiting(j) {
-		c.drop(j)
+	if c.recall(j) {
 		j.do(c.labs[0])
 	}
 }
@@ -154,21 +153,26 @@ func (c *crew) wait(j *job) {
 
 // drop is wait for a job that is of no interest any more: it need not be begun.
 func (c *crew) drop(j *job) {
-	if c.waiting(j) {
-		c.late = slices.DeleteFunc(c.late, func(other *job) bool { return other == j })
-		return
-	}
-	<-j.done
-}
-
-// rest returns when nobody is at the job: it is done, or not begun.
-func (c *crew) rest(j *job) {
-	if !c.waiting(j) {
+	if !c.recall(j) {
 		<-j.done
 	}
 }
 
-func (c *crew) waiting(j *job) bool { return slices.Contains(c.late, j) }
+// recall takes back a job that nobody has begun, and says whether it was one.
+func (c *crew) recall(j *job) bool {
+	i := slices.Index(c.late, j)
+	if i >= 0 {
+		c.late = slices.Delete(c.late, i, i+1)
+	}
+	return i >= 0
+}
+
+// rest returns when nobody is at the job: it is done, or not begun.
+func (c *crew) rest(j *job) {
+	if !slices.Contains(c.late, j) {
+		<-j.done
+	}
+}
 
 // dismiss returns when nobody plays any more.
 func (c *crew) dismiss() {

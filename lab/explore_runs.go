@@ -36,10 +36,11 @@ func (x *explorer) choose(ctx context.Context) {
 	}
 }
 
-// hear enters what the oldest run has come upon with one step more, and says whether there was one.
-// A tree begins with one run, and nobody need wait for its end.
+// hear enters what the oldest run has come upon with one step more, and says whether there was one:
+// a tree begins with one run, and nobody need wait for its end. It is heard only where nothing else
+// can be chosen, so that counts decide how far it has been heard, and never who is faster.
 func (x *explorer) hear() bool {
-	if len(x.sent) == 0 || x.sent[0].walk == nil {
+	if len(x.sent) == 0 {
 		return false
 	}
 	r := x.sent[0]

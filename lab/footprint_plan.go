@@ -49,7 +49,7 @@ type walker struct {
 	sql   string
 	shape *shape
 	err   error
-	taken bool // a sub-select's result has the name of an argument: no "$1" says what it is
+	vague bool // a sub-select's result has the name of an argument: no "$1" says what it is
 }
 
 // resultName is how up to PostgreSQL 16 a plan calls what a sub-select gives, counted from $0.
@@ -58,15 +58,16 @@ var resultName = regexp.MustCompile(`\(returns [^)]*\$[1-9]`)
 // read walks the whole plan.
 func (w *walker) read(p plan) {
 	w.walk(p, false)
+	if !w.vague {
+		return
+	}
 	for i := range w.shape.parts {
-		if w.taken {
-			w.shape.parts[i].keys = nil
-		}
+		w.shape.parts[i].keys = nil
 	}
 }
 
 func (w *walker) walk(p plan, locked bool) {
-	w.taken = w.taken || resultName.MatchString(p.text("Subplan Name"))
+	w.vague = w.vague || resultName.MatchString(p.text("Subplan Name"))
 	switch relation := p.relation(); {
 	case p.text("Node Type") == "ModifyTable":
 		w.modifies(p)

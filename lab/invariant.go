@@ -95,7 +95,7 @@ func anyOf(laws []Invariant) string {
 // A remnant is one row that runs have left behind, as JSON.
 type remnant struct{ table, source, row string }
 
-// remains are the suspects and all rows that the receiver shows, in one question if it can be asked:
+// remains are the suspects and the rows that the receiver shows, in one question if it can be asked:
 // to begin three costs more than to answer them.
 func (l *Lab) remains(
 	ctx context.Context, sources []string, ops []Operation,
@@ -112,16 +112,21 @@ func (l *Lab) remains(
 			return nil, shown, nil
 		}
 	}
-	var all []remnant
+	shown, err := l.shown(ctx, sources)
+	return l.cfg.Laws, shown, err
+}
+
+// shown are the rows that the receiver shows, asked for table by table.
+func (l *Lab) shown(ctx context.Context, sources []string) (all []remnant, err error) {
 	for _, t := range l.cfg.State {
 		found, err := l.remnants(ctx, "SELECT "+remnantOf(t)+" FROM ("+t.SQL+
 			") AS t WHERE source = ANY ($1::text[])", sources)
 		if err != nil {
-			return l.cfg.Laws, nil, fmt.Errorf("read the %s: %w", t.Name, err)
+			return nil, fmt.Errorf("read the %s: %w", t.Name, err)
 		}
 		all = append(all, found...)
 	}
-	return l.cfg.Laws, all, nil
+	return all, nil
 }
 
 // remainsSQL gives all rows, and one of no table if a law is broken.
@@ -134,7 +139,8 @@ func (l *Lab) remainsSQL() string {
 }
 
 func remnantOf(t Table) string {
-	return fmt.Sprintf("'%s', source::text, row_to_json(t)::text", t.Name)
+	name := strings.ReplaceAll(t.Name, "'", "''")
+	return fmt.Sprintf("'%s', source::text, row_to_json(t)::text", name)
 }
 
 func (l *Lab) remnants(ctx context.Context, sql string, args ...any) ([]remnant, error) {

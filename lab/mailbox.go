@@ -21,7 +21,7 @@ type happening struct {
 type mailbox struct {
 	mu     sync.Mutex
 	queue  []happening
-	taken  []happening // last
+	taken  []happening // what take gave last; its array is used again
 	deaf   bool        // the one who waits does not want to know of what is followed by something else
 	signal chan struct{}
 	timer  *time.Timer // of the one who waits
@@ -47,8 +47,8 @@ func (m *mailbox) put(h happening) {
 	}
 }
 
-// followed: something else is to come, behind a command on its way its answer, behind an answer what
-// its client does next.
+// followed: something else is to come as a rule, behind a command on its way its answer, behind an
+// answer what its client does next.
 func (h happening) followed() bool {
 	return h.next == "" && !h.ended &&
 		(h.wire.Kind == toxiproxy.Sent || h.wire.Kind == toxiproxy.Answered)
@@ -80,14 +80,14 @@ func (m *mailbox) wait(d time.Duration) bool {
 // doze is wait for somebody who need not know of what is followed by something else: half of what
 // happens wakes nobody. With a second connection it may be the last, so that d should be short.
 func (m *mailbox) doze(d time.Duration) bool {
-	m.hears(false)
-	defer m.hears(true)
+	m.deafen(true)
+	defer m.deafen(false)
 	return m.await(d)
 }
 
-func (m *mailbox) hears(all bool) {
+func (m *mailbox) deafen(deaf bool) {
 	m.mu.Lock()
-	m.deaf = !all
+	m.deaf = deaf
 	m.mu.Unlock()
 }
 

@@ -78,8 +78,8 @@ func all(running []*lane, confirmed map[*lane]bool) bool {
 
 // pause waits for an event before the next question, and says whether one came. Questions hold
 // every partition of the lock table, so they back off; with nobody else in a transaction there is
-// nothing to wait for but the command itself, and before it has left or while it is expected to
-// pass, the next event makes any answer worthless.
+// nothing to wait for but the command itself, and while it is expected to pass the next event makes
+// any answer worthless. Where it may wait, the question comes as soon as it has left.
 func (l *Lab) pause(running []*lane, asked int) bool {
 	switch {
 	case !l.mayBlock(running):

@@ -9,8 +9,9 @@ import (
 	"sync"
 )
 
-// A tree holds every order of a program's steps as far as it is known. It is explored best first:
-// orders with few preemptions before those with many, as most races need only one or two.
+// A tree holds every order of a program's steps as far as it is known. It is explored best first, of
+// what is known when somebody is free: orders with few preemptions before those with many, as most
+// races need only one or two.
 //
 // Reduction is by sleep sets: below a node, a step that was explored there before and that is
 // independent of the step taken sleeps, until a step that it depends on wakes it. Each class of

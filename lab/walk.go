@@ -10,7 +10,8 @@ type walk struct {
 	tree   *tree
 	branch branch // that it explores
 	found  find   // since the last step that has passed
-	told   []find // step by step, and nobody has heard it yet
+	ripe   find   // before it, and not told yet
+	told   []find // step by step, and not heard yet
 	ended  bool
 	way    []edge // still to be followed; the last one's label is not known
 	at     *node
@@ -39,6 +40,7 @@ func (w *walk) next(at position) (Step, bool) {
 		return Step{}, false
 	}
 	usual, interesting, found := w.tree.see(w.at, at.enabled)
+	w.tell() // whoever hears it finds this place seen
 	w.found.add(found)
 	interesting = interesting && !w.stale
 	if len(w.way) > 0 {
@@ -96,15 +98,17 @@ func (w *walk) passed(p passage) {
 	if p.chance > 1 && len(w.way) == 0 {
 		w.found.add(w.tree.again(from, p))
 	}
-	w.tell()
+	w.ripe, w.found = w.found, find{}
 }
 
-// tell lets others know what was found, once its step has passed: by then it is known what the step
-// does, which decides what sleeps behind its alternatives. Called with tree.mu held.
+// tell lets others know what was found before a step, once that has passed: by then it is known what
+// the step does, which decides what sleeps behind its alternatives. Called with tree.mu held.
 func (w *walk) tell() {
-	w.told = append(w.told, w.found)
-	w.found = find{}
-	w.tree.moved.Broadcast()
+	if w.at != w.tree.root {
+		w.told = append(w.told, w.ripe)
+		w.ripe = find{}
+		w.tree.moved.Broadcast()
+	}
 }
 
 // end is the end of the run.
@@ -112,6 +116,7 @@ func (w *walk) end() {
 	w.tree.mu.Lock()
 	defer w.tree.mu.Unlock()
 	w.ended = true
+	w.tell()
 	w.tree.moved.Broadcast()
 }
 
@@ -136,6 +141,7 @@ func (w *walk) rest() (all find) {
 	for _, f := range w.told {
 		all.add(f)
 	}
+	all.add(w.ripe)
 	all.add(w.found)
 	return all
 }

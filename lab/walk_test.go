@@ -117,19 +117,27 @@ func TestAWalkIsHeardStepByStep(t *testing.T) {
 	both := position{enabled: []Step{{Session: "a"}, {Session: "b"}}}
 	usual, _ := w.next(both)
 	require.Empty(t, w.told, "what the step does is not known yet")
+	heard := make(chan find)
+	go func() {
+		found, _ := w.hear()
+		heard <- found
+	}()
 	w.passed(passage{step: usual, label: "one"})
 	w.next(both)
-
-	found, more := w.hear()
-	require.True(t, more)
-	tree.enter(found)
+	tree.enter(<-heard)
+	require.Contains(t, tree.root.done, usual)
 	other, more := tree.pop(map[*node]bool{nil: true})
 	require.True(t, more)
 	require.Equal(t, Step{Session: "b"}, other.step)
 	require.Equal(t, tree.root, other.from)
 
+	ended := make(chan bool)
+	go func() {
+		_, more := w.hear()
+		_, evenMore := w.hear()
+		ended <- more && !evenMore
+	}()
 	w.end()
-	_, more = w.hear()
-	require.False(t, more)
+	require.True(t, <-ended)
 	require.Len(t, w.rest().branches, 1, "of the step that has not passed")
 }

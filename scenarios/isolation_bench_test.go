@@ -87,7 +87,7 @@ func isolated(b *testing.B, tester string, lb *scenarios.Bench, spec string, n i
 	})
 }
 
-// rate repeats what runs some orders for a second.
+// rate is how many orders are run in a second, where run runs some and says how many.
 func rate(run func() int) float64 {
 	n, began := 0, time.Now()
 	for time.Since(began) < time.Second {

@@ -90,7 +90,10 @@ func ordersOf(x Explored, how string) orders {
 func (x Explored) rows() (all []orderRow, left []leftRows) {
 	number := map[string]int{}
 	for i, o := range x.Listed {
-		end := x.Ends[o.End]
+		end := lab.End{State: "?"} // of a line that somebody has cut
+		if o.End >= 0 && o.End < len(x.Ends) {
+			end = x.Ends[o.End]
+		}
 		if number[end.State] == 0 {
 			left = append(left, leftRows{Number: len(left) + 1, Rows: end.State})
 			number[end.State] = len(left)

@@ -35,7 +35,10 @@ at_source() { "${in_source[@]}" "$@"; }
 
 case ${1:-} in
 "" | */*) ;;
-*) unpack "$1" && shift ;;
+*)
+	unpack "$1"
+	shift
+	;;
 esac
 bin=${1:-$(at_source find /usr/lib/postgresql -name bin | sort -V | tail -n 1)}
 version=$(at_source "$bin/postgres" -V | sed -E 's/.*\(PostgreSQL\) ([0-9.]+).*/\1/')
@@ -49,7 +52,7 @@ image=webhooklab-postgres:local-$version
 	at_source find "$bin" "$share" "$pkglib" -not -name 'llvmjit*' \
 		-not -path '*/bitcode*' \( -type f -o -type l \)
 	at_source find /usr/share/zoneinfo \( -type f -o -type l \)
-	at_source bash -c "command -v $tools"
+	at_source bash -ec "for tool in $tools; do command -v \$tool; done"
 } >"$list"
 grep -E '/bin/|\.so(\.|$)' "$list" | xargs -n 1 "${in_source[@]}" ldd 2>/dev/null |
 	grep -oE '/[^ ]+\.so[^ ]*' | sort -u >>"$list"
