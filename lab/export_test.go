@@ -47,6 +47,16 @@ func (a access) words() string {
 	return a.relation + "[" + strings.Join(keys, " ") + "]"
 }
 
+// Asleep asks whether backends sleep until a lock is theirs, for tests.
+func Asleep(ctx context.Context, dsn string, pids ...uint32) (bool, error) {
+	o, err := openObserver(ctx, Config{DSN: dsn})
+	if err != nil {
+		return false, err
+	}
+	defer o.close()
+	return o.asleep(ctx, pids)
+}
+
 // Twins is how many other labs share this one's runs.
 func Twins(l *Lab) int { return len(l.twins) }
 

@@ -103,6 +103,21 @@ SELECT coalesce(bool_or(cardinality(pg_blocking_pids(pid)) > 0), false)
 	return any, nil
 }
 
+// asleep asks whether all of these backends that are there sleep until a lock of the lock table is
+// theirs.
+func (o *observer) asleep(ctx context.Context, pids []uint32) (all bool, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	const q = `
+SELECT coalesce(bool_and(wait_event_type IS NOT DISTINCT FROM 'Lock'), true)
+  FROM pg_stat_get_activity(NULL) -- not the view: it joins tables, and so takes locks
+ WHERE pid = ANY ($1::int4[])`
+	if err := o.conn.QueryRow(ctx, q, pids).Scan(&all); err != nil {
+		return false, fmt.Errorf("lab: ask who sleeps: %w", err)
+	}
+	return all, nil
+}
+
 // waits asks for all these backends in one question.
 func (o *observer) waits(ctx context.Context, pids []uint32) (map[uint32]Wait, error) {
 	o.mu.Lock()

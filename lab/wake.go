@@ -13,7 +13,7 @@ import (
 // one that it waits for is released, and continued when it is its turn.
 
 // freezeBound is how long the server may take to answer with backends stopped. One that was
-// stopped during its deadlock check holds what every question needs.
+// stopped during its deadlock check may hold what every question needs.
 const freezeBound = 200 * time.Millisecond
 
 // leave lets PostgreSQL choose.
@@ -44,11 +44,12 @@ func (l *Lab) freeze(releasing *lane) {
 		l.steered.pair = l.stoppedAlone() // since a step before
 		return
 	}
-	for {
+	for began := time.Now(); ; shortSleep(time.Millisecond) {
 		for _, ln := range waiters {
 			l.signal(ln, true)
 		}
-		if l.answersSoon() {
+		asleep, answered := l.asleep(waiters)
+		if asleep || answered && time.Since(began) > patience { // that one does not wait any more
 			l.steered.pair = l.stoppedAlone()
 			return
 		}
@@ -94,22 +95,29 @@ func (l *Lab) signal(ln *lane, stop bool) {
 	ln.frozen = stop
 }
 
-// answersSoon: the server answers a question that needs its lock table.
-func (l *Lab) answersSoon() bool {
-	answered := make(chan error, 1)
+// asleep: these stopped backends are where they hold nothing that the server itself needs, and stand
+// in no queue but the lock table's. Elsewhere, as in their deadlock check, others could wait behind
+// them for ever.
+func (l *Lab) asleep(lanes []*lane) (asleep, answered bool) {
+	pids := make([]uint32, len(lanes))
+	for i, ln := range lanes {
+		pids[i] = ln.pid
+	}
+	told := make(chan error, 1)
 	go func() {
-		_, err := l.observer.waits(l.ctx, []uint32{0})
-		answered <- err
+		var err error
+		asleep, err = l.observer.asleep(l.ctx, pids)
+		told <- err
 	}()
 	t := time.NewTimer(freezeBound)
 	defer t.Stop()
 	select {
-	case <-answered:
-		return true
+	case err := <-told:
+		return asleep || err != nil, true
 	case <-t.C:
 		l.thawAll()
-		<-answered
-		return false
+		<-told
+		return false, false
 	}
 }
 

@@ -36,6 +36,36 @@ func freezeAndDie(pid string) {
 	os.Exit(2)
 }
 
+// Only in its sleep for a lock is a backend stopped without harm: elsewhere it may hold, or stand in
+// the queue for, what others need, which no row of the lock table shows.
+func TestOnlyASleeperIsStopped(t *testing.T) {
+	b := explorer(t, scenarios.Snapshots)
+	ctx := t.Context()
+	connect := func() (*pgx.Conn, uint32) {
+		conn, err := pgx.Connect(ctx, b.Database.DSN())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		return conn, conn.PgConn().PID()
+	}
+	holder, holderPID := connect()
+	waiter, waiterPID := connect()
+	const lock = "SELECT pg_advisory_lock(7)"
+	_, err := holder.Exec(ctx, lock)
+	require.NoError(t, err)
+	waited := make(chan error, 1)
+	go func() { _, err := waiter.Exec(ctx, lock); waited <- err }()
+	require.Eventually(t, func() bool {
+		asleep, err := lab.Asleep(ctx, b.Database.DSN(), waiterPID)
+		return err == nil && asleep
+	}, 30*time.Second, time.Millisecond)
+
+	asleep, err := lab.Asleep(ctx, b.Database.DSN(), waiterPID, holderPID)
+	require.NoError(t, err)
+	require.False(t, asleep, "the holder waits for its client")
+	require.NoError(t, holder.Close(ctx))
+	require.NoError(t, <-waited)
+}
+
 // Backends that a lab had stopped when it was killed go on at the next start.
 func TestStoppedBackendsAreContinued(t *testing.T) {
 	if err := stage.Server().Can(postgres.Signal); err != nil {

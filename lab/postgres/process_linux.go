@@ -43,6 +43,12 @@ func alive(pid int) bool {
 	return state != 0 && state != 'Z' && state != 'X'
 }
 
+// goesOn tells whether pid is there and not stopped.
+func goesOn(pid int) bool {
+	state, _ := processState(pid)
+	return state != 'T' && alive(pid)
+}
+
 // processState reads /proc/PID/stat: "pid (name) state parent ...". State 0: no such process.
 func processState(pid int) (state byte, parent int) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

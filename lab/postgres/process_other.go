@@ -39,6 +39,12 @@ func alive(pid int) bool {
 	return len(lines) > 0 && lines[0] != "" && lines[0][0] != 'Z'
 }
 
+// goesOn tells whether pid is there and not stopped.
+func goesOn(pid int) bool {
+	lines := processTable("stat=", "-p", strconv.Itoa(pid))
+	return len(lines) > 0 && lines[0] != "" && !strings.Contains("TZ", lines[0][:1])
+}
+
 // commandLine is the process's arguments joined by spaces, empty when it is gone.
 func commandLine(pid int) string {
 	return strings.Join(processTable("command=", "-p", strconv.Itoa(pid)), " ")

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Freeze stops one backend by SIGSTOP until Thaw. The caller must know that it waits for a lock of
+// Freeze stops one backend by SIGSTOP until Thaw, and returns when it has stopped. The caller must know that it waits for a lock of
 // the lock table: stopped elsewhere, it may hold what the whole server needs. Should this process
 // die first, the next start of a server by the lab continues it, and so does the server's own stop.
 func (s *Server) Freeze(pid uint32) error {
@@ -20,7 +21,17 @@ func (s *Server) Freeze(pid uint32) error {
 	if err := frozen.note(pid); err != nil {
 		return err
 	}
-	return signalBackend(pid, syscall.SIGSTOP)
+	if err := signalBackend(pid, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	// The signal waits until the process has a processor: what is asked before is not yet true.
+	for range 100 { // it seldom takes longer than a few looks
+		if !goesOn(int(pid)) {
+			return nil
+		}
+	}
+	await(context.Background(), stopBound, func() bool { return !goesOn(int(pid)) })
+	return nil
 }
 
 // Thaw continues a backend by SIGCONT. One that is gone needs nothing.
