@@ -182,9 +182,9 @@ func (l *Lab) chooseVictim(seen map[uint32]Wait, running []*lane) {
 // deadlock check of one that runs; if it had that behind it already, the stopped ones must look.
 const patience = 500 * time.Millisecond
 
-// unfreeze ends such a standstill. What else takes long may just be slow, but not for ever: a backend
-// that was stopped on its way out of a queue for one of the server's own locks holds up all who come
-// behind it, though nobody has the lock. Then PostgreSQL chooses, and the run belongs to no branch.
+// unfreeze ends such a standstill. What else takes long may just be slow, but not for ever: should a
+// stopped backend hold up others by what no lock shows, PostgreSQL chooses after all, and the run
+// belongs to no branch.
 func (l *Lab) unfreeze(began time.Time, running []*lane) {
 	st, took := l.steered, time.Since(began)
 	if st == nil || took < patience {

@@ -11,9 +11,10 @@ import (
 	"syscall"
 )
 
-// Freeze stops one backend by SIGSTOP until Thaw, and returns when it has stopped. The caller must know that it waits for a lock of
-// the lock table: stopped elsewhere, it may hold what the whole server needs. Should this process
-// die first, the next start of a server by the lab continues it, and so does the server's own stop.
+// Freeze stops one backend by SIGSTOP until Thaw, and returns when it has stopped. The caller must
+// know that it sleeps until a lock of the lock table is its: stopped elsewhere, it may hold what the
+// whole server needs. Should this process die first, the next start of a server by the lab continues
+// it, and so does the server's own stop.
 func (s *Server) Freeze(pid uint32) error {
 	if err := s.Can(Signal); err != nil {
 		return err
