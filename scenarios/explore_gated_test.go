@@ -16,8 +16,7 @@ func TestOrdersInsideStatements(t *testing.T) {
 	if !wantsAll() {
 		t.Skip("the references inside their statements are left to LAB_ALL=1")
 	}
-	for _, suite := range scenarios.Suites {
-		b := bench(t, postgres.Fast, scenarios.Explorable(suite), scenarios.Options{Seed: seed()})
+	for suite, b := range benches(t, postgres.Fast, scenarios.Explorable) {
 		for _, p := range programs(t, suite) {
 			if len(p.Sessions) != 2 {
 				continue

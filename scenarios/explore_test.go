@@ -67,8 +67,7 @@ func failing() scenarios.Failing {
 // The reference keeps its promises in every order of every program, the tree of two sessions is
 // exhausted, and each answer that the program allows was given in some order.
 func TestEveryOrder(t *testing.T) {
-	for _, suite := range scenarios.Suites {
-		b := bench(t, postgres.Fast, scenarios.Explorable(suite), scenarios.Options{Seed: seed()})
+	for suite, b := range benches(t, postgres.Fast, scenarios.Explorable) {
 		for _, p := range programs(t, suite) {
 			t.Run(p.Name, func(t *testing.T) {
 				if len(p.Sessions) > 2 && !wholeSuite(suite) {
@@ -117,8 +116,7 @@ func TestReductionLosesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole trees are left out under -short")
 	}
-	for _, suite := range scenarios.Suites {
-		b := bench(t, postgres.Fast, scenarios.Explorable(suite), scenarios.Options{Seed: seed()})
+	for suite, b := range benches(t, postgres.Fast, scenarios.Explorable) {
 		for _, p := range programs(t, suite) {
 			if len(p.Sessions) != 2 && !slices.Contains(wholeOfThree, p.Name) ||
 				!wantsAll() && slices.Contains(longTrees, p.Name) {
@@ -216,8 +214,7 @@ func TestReplayIsExact(t *testing.T) {
 	if os.Getenv("LAB_REPLAYS") != "" {
 		want.Budget, want.Whole = 0, true
 	}
-	for _, suite := range scenarios.Suites {
-		b := bench(t, postgres.Fast, scenarios.Explorable(suite), scenarios.Options{Seed: seed()})
+	for suite, b := range benches(t, postgres.Fast, scenarios.Explorable) {
 		for _, p := range programs(t, suite) {
 			if len(p.Sessions) != 2 || !want.Whole && slices.Contains(longTrees, p.Name) {
 				continue

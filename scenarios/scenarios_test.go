@@ -4,11 +4,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -60,6 +62,33 @@ func bench(t testing.TB, p postgres.Profile, suite scenarios.Suite, o scenarios.
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.Close(context.Background())) })
 	return b
+}
+
+// benches are those of all suites, each closed before the next is opened: their labs keep connections,
+// of which a server has so many. Without staged a suite is taken as it is.
+func benches(
+	t *testing.T, p postgres.Profile, staged func(scenarios.Suite) scenarios.Suite,
+) iter.Seq2[scenarios.Suite, *scenarios.Bench] {
+	return func(yield func(scenarios.Suite, *scenarios.Bench) bool) {
+		for _, suite := range scenarios.Suites {
+			if !withBench(t, p, suite, staged, yield) {
+				return
+			}
+		}
+	}
+}
+
+func withBench(t *testing.T, p postgres.Profile, suite scenarios.Suite,
+	staged func(scenarios.Suite) scenarios.Suite, do func(scenarios.Suite, *scenarios.Bench) bool,
+) bool {
+	on := suite
+	if staged != nil {
+		on = staged(suite)
+	}
+	b, err := stage.Bench(t.Context(), p, on, scenarios.Options{Seed: seed()})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, b.Close(context.Background())) }()
+	return do(suite, b)
 }
 
 // The reference keeps every promise, in exactly the order of commands that the golden shows.

@@ -29,8 +29,7 @@ func sweeping(t *testing.T, suite scenarios.Suite, p lab.Program) lab.Sweeping {
 // Each reference receiver is cut at every command by every fault that needs no kill of the server:
 // every cell is struck, or says why it can't exist, and the laws hold in all of them.
 func TestEveryCut(t *testing.T) {
-	for _, suite := range scenarios.Suites {
-		b := bench(t, postgres.Fast, suite, scenarios.Options{Seed: seed()})
+	for suite, b := range benches(t, postgres.Fast, nil) {
 		for _, p := range matching(t, suite.Swept) {
 			t.Run(p.Name, func(t *testing.T) {
 				if len(p.Sessions) > 1 && !wholeSuite(suite) {
@@ -52,8 +51,7 @@ func TestEveryServerKill(t *testing.T) {
 	if testing.Short() || os.Getenv("LAB_LOGS") == "" && !wantsAll() {
 		t.Skip("the server is killed everywhere by the gate, or with LAB_ALL=1")
 	}
-	for _, suite := range scenarios.Suites {
-		b := bench(t, postgres.Durable, suite, scenarios.Options{Seed: seed()})
+	for suite, b := range benches(t, postgres.Durable, nil) {
 		for _, p := range matching(t, suite.Swept) {
 			if len(p.Sessions) > 1 {
 				continue
