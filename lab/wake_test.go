@@ -36,9 +36,10 @@ func freezeAndDie(pid string) {
 	os.Exit(2)
 }
 
-// Only in its sleep for a lock is a backend stopped without harm: elsewhere it may hold, or stand in
-// the queue for, what others need, which no row of the lock table shows.
-func TestOnlyASleeperIsStopped(t *testing.T) {
+// Who sleeps until a lock is his is told from who does anything else: only there a backend is stopped
+// without harm. Elsewhere it may hold, or stand in the queue for, what others need, which no row of
+// the lock table shows.
+func TestSleepersAreTold(t *testing.T) {
 	b := explorer(t, scenarios.Snapshots)
 	ctx := t.Context()
 	connect := func() (*pgx.Conn, uint32) {
@@ -111,7 +112,7 @@ func TestWhatHoldsUpEverybodyIsLetGo(t *testing.T) {
 	}
 	b, err := stage.Bench(context.Background(), postgres.Fast,
 		scenarios.Explorable(scenarios.SnapshotSuite),
-		scenarios.Options{Seed: 7, Bound: 3 * time.Second, Alter: commitsWait, Alone: true})
+		scenarios.Options{Seed: 7, Bound: 9 * time.Second, Alter: commitsWait, Alone: true})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, b.Close(context.Background())) }()
 
@@ -132,7 +133,7 @@ func TestWhatHoldsUpEverybodyIsLetGo(t *testing.T) {
 	e := <-explored
 	require.Equal(t, lab.VerdictValid, e.Verdict, "%v", e.Failures)
 	require.True(t, e.Complete())
-	require.Equal(t, 1, e.Outrun)
+	require.Positive(t, e.Outrun)
 }
 
 // commitsWait has a commit for which two others wait hold them up until there is a row.

@@ -31,7 +31,10 @@ func (s *Server) Freeze(pid uint32) error {
 			return nil
 		}
 	}
-	await(context.Background(), stopBound, func() bool { return !goesOn(int(pid)) })
+	if !await(context.Background(), stopBound, func() bool { return !goesOn(int(pid)) }) {
+		return fmt.Errorf("backend %d got SIGSTOP and did not stop within %v: the machine is busy "+
+			"with something else", pid, stopBound)
+	}
 	return nil
 }
 

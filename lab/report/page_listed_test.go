@@ -93,6 +93,15 @@ func TestNoEntryOfAListIsLost(t *testing.T) {
 	}
 }
 
+// An order whose end is not among those that are told is listed with the others.
+func TestAnOrderWithoutItsEndIsListed(t *testing.T) {
+	x := Explored{Ends: []lab.End{{State: "row"}}, Listed: []lab.Order{{End: -1}, {End: 0}, {End: 1}}}
+	all, left := x.rows()
+	require.Len(t, all, 3)
+	require.Equal(t, []leftRows{{Number: 1, After: 2, Rows: "?"}, {Number: 2, After: 1, Rows: "row"}},
+		left)
+}
+
 // The rest of a list is never called better than it is.
 func TestTheRestOfAListIsTold(t *testing.T) {
 	r := listedRun(listBound + 2)
